@@ -1,0 +1,1 @@
+"""Scaling Explorer: predicted loss curves beside really trained tiny models."""

@@ -1,0 +1,78 @@
+"""The verdict: one number, one threshold stated beforehand, and whether the seeds are enough to say."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal
+
+import msgspec
+import numpy as np
+
+Verdict = Literal["agrees", "disagrees", "too noisy to say"]
+
+
+class Agreement(msgspec.Struct, frozen=True):
+    """How far a measurement is from its sealed prediction.
+
+    Args:
+        name: which comparison of the exhibit.
+        claim: the statement, with its threshold, as it was written before the run.
+        value: the number; agreement means below `threshold` ("below") or above it ("above").
+        interval: where the value lies, given the spread over seeds, with the given coverage; None if exact.
+        verdict: agrees, disagrees or too noisy to say.
+        seeds: independent repetitions behind the interval.
+        points: measured points behind the value.
+        scope: where this holds: which points, which regime.
+        baselines: the same number for simpler laws or recipes, by name.
+        sense: on which side of the threshold agreement lies.
+    """
+
+    name: str
+    claim: str
+    value: float
+    threshold: float
+    interval: tuple[float, float] | None
+    verdict: Verdict
+    seeds: int
+    points: int
+    scope: str = ""
+    baselines: dict[str, float] = {}
+    coverage: float = 0.9
+    sense: Literal["below", "above"] = "below"
+
+
+def judge(
+    value: float,
+    threshold: float,
+    interval: tuple[float, float] | None,
+    sense: Literal["below", "above"] = "below",
+) -> Verdict:
+    """Agrees if all of the interval lies on the claimed side, disagrees if all lies on the other.
+
+    A value or bound that is not a number says nothing: too noisy to say.
+    """
+    low, high = interval if interval is not None else (value, value)
+    if not all(map(math.isfinite, (value, threshold))) or math.isnan(low) or math.isnan(high):
+        return "too noisy to say"
+    if sense == "above":
+        low, high, threshold = -high, -low, -threshold
+    if high < threshold:
+        return "agrees"
+    if low >= threshold:
+        return "disagrees"
+    return "too noisy to say"
+
+
+def pooled_seed_sd(groups: Sequence[np.ndarray]) -> tuple[float, int]:
+    """Standard deviation between seeds, pooled over conditions.
+
+    Args:
+        groups: one array a condition, holding one number a seed.
+
+    Returns:
+        the pooled standard deviation, and its degrees of freedom sum(len - 1); (nan, 0) without repetition.
+    """
+    squares = sum(float(np.sum((g - np.mean(g)) ** 2)) for g in groups if len(g) > 1)
+    freedom = sum(len(g) - 1 for g in groups if len(g) > 1)
+    return (math.sqrt(squares / freedom), freedom) if freedom else (math.nan, 0)
