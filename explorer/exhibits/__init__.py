@@ -1,0 +1,39 @@
+"""Exhibits: one folder a paper, and the contract they keep."""
+
+from explorer.exhibits.contract import (
+    AgreementSpec,
+    Comparison,
+    Exhibit,
+    FigureSpec,
+    Paper,
+    TrialSpec,
+    agreement,
+    figure,
+    trial,
+)
+from explorer.exhibits.figures import Axis, Curve, Readout
+from explorer.exhibits.quantity import Choice, Count, Quantity, read_number, write_number
+from explorer.exhibits.registry import Entry, discover, find
+
+__all__ = [
+    "AgreementSpec",
+    "Axis",
+    "Choice",
+    "Comparison",
+    "Count",
+    "Curve",
+    "Entry",
+    "Exhibit",
+    "FigureSpec",
+    "Paper",
+    "Quantity",
+    "Readout",
+    "TrialSpec",
+    "agreement",
+    "discover",
+    "figure",
+    "find",
+    "read_number",
+    "trial",
+    "write_number",
+]
