@@ -19,6 +19,7 @@ import torch
 from torch import Tensor
 
 from explorer.errors import BadInput, Diverged
+from explorer.training.adamw import AdamW
 from explorer.training.averaging import average_into
 from explorer.training.corpus import Corpus
 from explorer.training.decoder import Decoder
@@ -194,23 +195,13 @@ class Group:
         self.model = model
         self.averaged = copy.deepcopy(model).requires_grad_(False)
         self.rate = peak_rate(model.width, learning_rate)
-        device = next(model.parameters()).device
-        self.optimiser = torch.optim.AdamW(
-            model.parameters(),
-            lr=self.rate,
-            betas=(0.9, 0.95),
-            weight_decay=0.01,
-            fused=device.type in ("cpu", "cuda"),
-        )
+        self.optimiser = AdamW(model.parameters())
 
     def train(self, windows: Tensor, step: int) -> Tensor:
         """One step (counted from 1) on windows (E, B, context + 1); the members' losses (E,) before it."""
-        for settings in self.optimiser.param_groups:
-            settings["lr"] = self.rate * min(1.0, step / WARMUP_STEPS)
-        self.optimiser.zero_grad()
         losses = self.model.losses(windows)
         losses.sum().backward()  # a sum: no member's gradient depends on how many others there are
-        self.optimiser.step()
+        self.optimiser.step(self.rate * min(1.0, step / WARMUP_STEPS))
         average_into(self.averaged.parameters(), self.model.parameters(), step)
         return losses.detach()
 
@@ -259,4 +250,4 @@ def _evenly(windows: Tensor, count: int) -> Tensor:
 def _data_order(seed: int, windows: int, wanted: int) -> Tensor:
     """The first `wanted` window numbers in the order of this seed; a longer run starts like a shorter one."""
     generator = torch.Generator().manual_seed(seed + 1_000_003)  # apart from the generator of initial values
-    return torch.randperm(windows, generator=generator)[:wanted]
+    return torch.randperm(windows, generator=generator, dtype=torch.int32)[:wanted].long()
