@@ -31,8 +31,8 @@ def matched_parameters(
     """(U G)^(beta/alpha) G: the parameters for which U tokens, seen once, are compute-optimal."""
     log_G = allocation.log_optimum_scale(A, B, alpha, beta)
     log_U = np.log(np.asarray(U, float))
-    with np.errstate(over="ignore"):
-        return np.exp(np.asarray(beta, float) / np.asarray(alpha, float) * (log_U + log_G) + log_G)
+    log_matched = np.asarray(beta, float) / np.asarray(alpha, float) * (log_U + log_G) + log_G
+    return np.exp(np.clip(log_matched, -500.0, 500.0))  # neither zero nor infinite: it is divided by
 
 
 def effective_parameters(N: ArrayLike, matched: ArrayLike, R_N: ArrayLike) -> np.ndarray:

@@ -1,8 +1,8 @@
 """The first scaling laws of language models: pure power laws without an irreducible term.
 
 Kaplan et al. 2020, arXiv 2001.08361. N is the number of parameters WITHOUT embeddings, D training
-tokens, S optimiser steps, all above zero; the loss is in nats per token. The paper gives compute in PF-
-days; here compute is in FLOP like everywhere else, and only the constant C_c keeps the paper's unit. All
+tokens, S optimiser steps, all above zero; the loss is in nats per token. The paper gives compute in
+PF-days; here compute is in FLOP like everywhere else, and only the constant C_c keeps the paper's unit. All
 arguments broadcast; results have the broadcast shape; nothing is raised.
 """
 
