@@ -30,8 +30,8 @@ def text(value: Any, what: str) -> str:
         return json.dumps(plain, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     except (TypeError, ValueError, NotImplementedError) as error:
         raise BadInput(
-            f"Cannot store {what}: {error}. Numbers, texts, True, False, None, lists and dicts with text keys "
-            "can be stored; convert the rest."
+            f"Cannot store {what}: {error}. Numbers, texts, True, False, None, lists and dicts with "
+            "text keys can be stored; convert the rest."
         ) from error
 
 

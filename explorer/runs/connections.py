@@ -46,9 +46,7 @@ class Connections:
     def writing(self) -> Iterator[sqlite3.Connection]:
         """A transaction: committed when the block ends, undone if it raises."""
         if self.readonly or self._writer is None:
-            raise StoreError(
-                f"The store {self.path} was opened for reading only; open it without readonly=True."
-            )
+            raise StoreError(f"The store {self.path} was opened for reading; open it without readonly=True.")
         with self._lock, told(self.path, "write to"):
             self._refuse_if_closed()
             self._writer.execute("BEGIN IMMEDIATE")
@@ -104,7 +102,7 @@ class Connections:
                 raise StoreError(f"The store {self.path} is a folder; give the path of a file in it.")
             if not folder.exists():
                 raise StoreError(
-                    f"The folder {folder} of the store {self.path.name} does not exist; make it or choose another."
+                    f"The folder {folder} of the store does not exist; make it or choose another."
                 )
             if not folder.is_dir():
                 raise StoreError(
@@ -112,7 +110,7 @@ class Connections:
                 )
             if self.readonly and not self.path.exists():
                 raise StoreError(
-                    f"There is no store {self.path} to read; check the path, or open it without readonly=True."
+                    f"There is no store {self.path} to read; check the path, or leave out readonly=True."
                 )
 
     def _connect(self, mode: str) -> sqlite3.Connection:

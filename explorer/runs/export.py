@@ -43,7 +43,7 @@ def write(run: Run, measured: Measured, path: Path) -> Path:
             part.unlink(missing_ok=True)
     except OSError as error:
         raise BadInput(
-            f"Cannot export to {path}: {error.strerror or error}; choose a folder that exists and can be written."
+            f"Cannot export to {path}: {error.strerror or error}; choose a folder that can be written."
         ) from error
     return path
 

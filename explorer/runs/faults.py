@@ -17,9 +17,9 @@ _MEANING = {
     sqlite3.SQLITE_READONLY: "the file or its folder is read-only; open it with readonly=True, "
     "or copy it to a folder that can be written",
     sqlite3.SQLITE_PERM: "this user may not write it; choose a path in a folder of your own",
-    sqlite3.SQLITE_CANTOPEN: "it cannot be opened; check that this user may read and write the file and its folder",
+    sqlite3.SQLITE_CANTOPEN: "it cannot be opened; check that this user may read and write its folder",
     sqlite3.SQLITE_NOTADB: "it is not a database; choose another path, the file was left as it is",
-    sqlite3.SQLITE_CORRUPT: "its content is damaged; restore a copy, or move it away to start with an empty store",
+    sqlite3.SQLITE_CORRUPT: "its content is damaged; restore a copy, or move it away to start anew",
     sqlite3.SQLITE_IOERR: "the disk does not answer as it should; check the disk and its free space",
 }
 

@@ -134,8 +134,8 @@ class Store:
         """Store declarations and points in their order; all are committed when this returns, or none.
 
         Raises:
-            BadInput: a number is not finite, a series was not declared or is declared anew with other content,
-                or the run has ended.
+            BadInput: a number is not finite, a series was not declared or is declared anew with other
+                content, or the run has ended.
             StoreError: the disk is full or the file cannot be written.
         """
         if not records:
@@ -330,7 +330,7 @@ class Store:
         return export.write(self.run(run_id), self.measured(run_id), Path(path))
 
     def health(self) -> dict[str, Any]:
-        """State of the store: path, readonly, size in bytes, schema, integrity ("ok"), and counts by table."""
+        """State of the store: path, readonly, size in bytes, schema, integrity ("ok"), and counts."""
         with self._connections.reading() as connection:
             return {
                 "path": str(self.path),
@@ -372,7 +372,7 @@ class Store:
                 f"There is no run {run_id!r}; the nearest id is {nearest[0]!r}. runs() lists them all."
             )
         if ids:
-            return BadInput(f"There is no run {run_id!r}; runs() lists the {len(ids)} newest there are.")
+            return BadInput(f"There is no run {run_id!r}; runs() lists those there are.")
         return BadInput(f"There is no run {run_id!r}; the store {self.path} is empty.")
 
     def _mark_interrupted(self) -> None:
@@ -438,7 +438,7 @@ def _declare(connection: sqlite3.Connection, run_key: int, series: Series) -> in
         if row == (series.figure, series.label, labels):
             return 0
         raise BadInput(
-            f"The series {series.key!r} is declared twice with different content; give each series its own key."
+            f"The series {series.key!r} is declared twice with different content; give each its own key."
         )
     connection.execute(
         "INSERT INTO series (run, series, key, figure, label, labels) "
@@ -469,7 +469,7 @@ def _points(
     most: int | None,
     start: int = 0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """x and y of the points start, ..., count - 1 of a series, thinned by their numbers before they are read."""
+    """x and y of the points start, ..., count - 1 of a series, thinned before they are read."""
     if most is None or count - start <= max(most, 4):
         rows = connection.execute(
             "SELECT x, y FROM point WHERE run = ? AND series = ? AND n >= ? AND n < ? ORDER BY n",

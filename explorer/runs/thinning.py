@@ -21,7 +21,7 @@ def log_spaced(start: int, stop: int, most: int) -> np.ndarray:
     rest = most - dense
     steps = np.arange(rest)
     tail = (dense + 1) * (count / (dense + 1)) ** (steps / (rest - 1)) - 1
-    # Gaps of at least one step stay distinct when rounded down; the last index is exact, whatever the logarithm.
+    # Gaps of at least one step stay distinct when rounded down; the last index is exact in any case.
     tail = np.floor(tail + 1e-9).astype(np.int64)
     tail[-1] = count - 1
     return start + np.concatenate([np.arange(dense), tail])

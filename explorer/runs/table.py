@@ -1,0 +1,87 @@
+"""A plain table of finished runs from a file: one row a run, columns N, D, C, U and loss under their usual names."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from explorer.errors import BadInput
+
+NAMES = {
+    "N": ("n", "params", "parameters", "num_params", "model_size"),
+    "D": ("d", "tokens", "training_tokens", "num_tokens"),
+    "C": ("c", "flops", "compute", "training_flops"),
+    "U": ("u", "unique_tokens", "unique"),
+    "loss": ("loss", "l", "val_loss", "final_loss", "validation_loss"),
+}
+LARGEST = 256 * 2**20  # bytes; a table of runs is small
+
+
+def read_table(path: Path | str) -> dict[str, np.ndarray]:
+    """Read N, D, C, U and loss, as far as they are there, from a .csv, .tsv, .parquet or .jsonl file.
+
+    A missing one of N, D and C is computed from the other two by C = 6ND.
+
+    Returns:
+        float64 arrays of one length by name.
+
+    Raises:
+        BadInput: no such file, not a table, a cell that is not a number (with its row), or no loss column.
+    """
+    path = Path(path)
+    frame = _frame(path)
+    known: dict[str, np.ndarray] = {}
+    for name, spellings in NAMES.items():
+        column = next((c for c in frame.columns if str(c).strip().lower() in spellings), None)
+        if column is not None:
+            known[name] = _numbers(path, str(column), frame[column])
+    if "loss" not in known:
+        raise BadInput(
+            f"{path.name} has no loss column. It has: {', '.join(map(str, frame.columns))}. "
+            f"Name it one of: {', '.join(NAMES['loss'])}."
+        )
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if "D" not in known and {"N", "C"} <= known.keys():
+            known["D"] = known["C"] / (6 * known["N"])
+        elif "N" not in known and {"D", "C"} <= known.keys():
+            known["N"] = known["C"] / (6 * known["D"])
+        elif "C" not in known and {"N", "D"} <= known.keys():
+            known["C"] = 6 * known["N"] * known["D"]
+    return known
+
+
+def _frame(path: Path):  # type: ignore[no-untyped-def]
+    import pandas as pd
+
+    if not path.is_file():
+        raise BadInput(f"There is no file {path}. Give the path of a .csv, .tsv, .parquet or .jsonl file.")
+    if path.stat().st_size > LARGEST:
+        raise BadInput(f"{path.name} has {path.stat().st_size / 2**20:,.0f} MiB; at most {LARGEST // 2**20} are read.")
+    readers = {
+        ".csv": lambda: pd.read_csv(path),
+        ".tsv": lambda: pd.read_csv(path, sep="\t"),
+        ".parquet": lambda: pd.read_parquet(path),
+        ".jsonl": lambda: pd.read_json(path, lines=True),
+    }
+    if path.suffix.lower() not in readers:
+        raise BadInput(f"{path.name} ends in {path.suffix or 'nothing'!r}; known are {', '.join(readers)}.")
+    try:
+        frame = readers[path.suffix.lower()]()
+    except Exception as error:
+        first = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise BadInput(f"{path.name} cannot be read as a table: {first}") from None
+    if frame.empty:
+        raise BadInput(f"{path.name} has no rows.")
+    return frame
+
+
+def _numbers(path: Path, column: str, values) -> np.ndarray:  # type: ignore[no-untyped-def]
+    import pandas as pd
+
+    numbers = pd.to_numeric(values, errors="coerce")
+    broken = np.flatnonzero(numbers.isna().to_numpy())
+    if len(broken):
+        row = int(broken[0])
+        raise BadInput(f"{path.name}, row {row + 1}, column {column}: {values.iloc[row]!r} is not a number.")
+    return numbers.to_numpy(dtype=np.float64)
