@@ -3,8 +3,8 @@
     m <- beta1 m + (1 - beta1) g;     v <- beta2 v + (1 - beta2) g^2
     w <- w - rate (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps) - rate decay w
 
-torch.optim.AdamW computes the same; making one imports torch's compiler first, more than a second on a warm worker.
-Where torch has the fused kernel (CPU and CUDA), it is used: one pass over the weights.
+torch.optim.AdamW computes the same; making one imports torch's compiler first, more than a second on a warm
+worker. Where torch has the fused kernel (CPU and CUDA), it is used: one pass over the weights.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class AdamW:
     def step(self, rate: float) -> None:
         """One update with learning rate `rate`; gradients are dropped."""
         self.steps += 1
-        gradients = [weight.grad for weight in self.weights]
+        gradients = [torch.zeros_like(w) if w.grad is None else w.grad for w in self.weights]
         if self.fused:
             self._fused_step(gradients, rate)
         else:
@@ -59,7 +59,7 @@ class AdamW:
         for weight in self.weights:
             weight.grad = None
 
-    def _step(self, gradients: list[Tensor | None], rate: float) -> None:
+    def _step(self, gradients: list[Tensor], rate: float) -> None:
         torch._foreach_lerp_(self.mean, gradients, 1 - self.beta1)
         torch._foreach_mul_(self.square, self.beta2)
         torch._foreach_addcmul_(self.square, gradients, gradients, 1 - self.beta2)
@@ -69,7 +69,7 @@ class AdamW:
         torch._foreach_mul_(self.weights, 1 - rate * self.decay)
         torch._foreach_addcdiv_(self.weights, self.mean, size, -rate / (1 - self.beta1**self.steps))
 
-    def _fused_step(self, gradients: list[Tensor | None], rate: float) -> None:
+    def _fused_step(self, gradients: list[Tensor], rate: float) -> None:
         torch._foreach_add_(self._counters, 1)
         torch._fused_adamw_(
             self.weights,

@@ -1,8 +1,8 @@
 """Text for the tiny models: read, cleaned, split into training and held-out tokens.
 
-What an interpreter ships is full of repeats, and a repeat that stands on both sides of the split is measured as
-skill. So paragraphs are deduplicated over the whole corpus, rulers and runs of spaces are collapsed, and whole
-documents are held out. The same text gives the same corpus, always.
+What an interpreter ships is full of repeats, and a repeat that stands on both sides of the split is measured
+as skill. So paragraphs are deduplicated over the whole corpus, rulers and runs of spaces are collapsed, and
+whole documents are held out. The same text gives the same corpus, always.
 """
 
 from __future__ import annotations
@@ -101,9 +101,11 @@ class Corpus:
         return self.tokenizer.vocabulary
 
     def unigram_entropy(self) -> float:
-        """Nats a token on the held-out text of the best predictor without context, fitted to the training text.
+        """Nats a token on the held-out text of the best predictor without context, fitted to the training
+        text.
 
-        Every symbol is counted once more than it occurs, so that one that training lacks costs a finite amount.
+        Every symbol is counted once more than it occurs, so that one that training lacks costs a finite
+        amount.
         """
         counts = np.bincount(self.training, minlength=self.vocabulary) + 1.0
         return float(-np.mean(np.log(counts / counts.sum())[self.held_out]))
@@ -211,7 +213,7 @@ def _read_text(path: Path) -> str:
     return text
 
 
-# ------------------------------------------------------------------------------------------ clean, drop, split
+# ----------------------------------------------------------------------------------------- clean, drop, split
 
 
 def clean(text: str) -> str:
@@ -307,8 +309,8 @@ def _split(name: str, documents: dict[str, str], tokenizer: Tokenizer, facts: di
 def _documents_held_out(texts: dict[str, str]) -> set[str]:
     """Titles of documents that together hold about 11 % of the characters.
 
-    Titles are tried in the order of their hash: an order that has nothing to do with their content, and that does
-    not change when a document is added elsewhere.
+    Titles are tried in the order of their hash: an order that has nothing to do with their content, and that
+    does not change when a document is added elsewhere.
     """
     wanted = HELD_OUT_SHARE * sum(map(len, texts.values()))
     chosen: set[str] = set()

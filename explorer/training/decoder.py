@@ -60,7 +60,7 @@ class Decoder(Stacked):
         self.out_weight = self.new_parameter(d, vocabulary, scale=0.1 * into, generators=own)
 
     def forward(self, tokens: Tensor) -> Tensor:
-        """Logits (E, B, T, V): at each position those of the next character, seeing only what stands before."""
+        """Logits (E, B, T, V) of each next character, seeing only what stands before it."""
         members, batch, length = tokens.shape
         norm = (self.width,)
         x = embed(tokens, self.embedding) + self.position[:, None, :length]

@@ -1,9 +1,10 @@
-"""One ladder, many exhibits: models of several widths and seeds, trained side by side and measured as they go.
+"""One ladder, many exhibits: models of several widths and seeds, trained side by side and measured as they
+go.
 
-Every width is one stacked group of seeds. The groups take turns, a step each, so that all curves grow at once. A
-seed fixes the data order for every width, so that widths are compared on the same text in the same order, each
-position being shown at most once. At log-spaced steps the averaged weights are measured on held-out windows that
-all models share.
+Every width is one stacked group of seeds. The groups take turns, a step each, so that all curves grow at
+once. A seed fixes the data order for every width, so that widths are compared on the same text in the same
+order, each position being shown at most once. At log-spaced steps the averaged weights are measured on
+held-out windows that all models share.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ MODELS: dict[str, type[Stacked]] = {"residual-mlp": ResidualMLP, "decoder": Deco
 WARMUP_STEPS = 30
 TICK_SECONDS = 0.05
 BLOCK = 2048
-"""Held-out tokens a member that are measured at a time: small enough that Stop is answered between two blocks."""
+"""Held-out tokens a member measured at a time: so few that Stop is answered between two blocks."""
 STEP_OVERHEAD = 2.5e7
 """What a step costs beside its arithmetic, in forward FLOPs; only the progress bar depends on it."""
 
@@ -56,14 +57,15 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Tick:
-    """A sign of life between evaluations: share of this ladder's work done, and training tokens of all models."""
+    """A sign of life: share of this ladder's work done, and training tokens of all its models."""
 
     done: float
     tokens: int
 
 
 def log_spaced_steps(first: int, last: int, count: int) -> list[int]:
-    """`count` increasing whole steps from `first` to `last`, as evenly spaced in their logarithm as they can be.
+    """`count` increasing whole steps from `first` to `last`, as evenly spaced in their logarithm as they can
+    be.
 
     Raises:
         BadInput: there are not that many different steps in between.
@@ -75,7 +77,7 @@ def log_spaced_steps(first: int, last: int, count: int) -> list[int]:
 
 
 def tokens_a_step(model: str, batch: int) -> int:
-    """Training tokens one model sees a step: `batch` windows of as many predicted positions as the model has."""
+    """Training tokens one model sees a step: predicted positions of `batch` windows."""
     return batch * model_class(model).predicted
 
 
@@ -100,8 +102,8 @@ def require_single_pass(corpus: Corpus, model: str, batch: int, steps: int) -> N
     if needed > there:
         most = max(0, there - kind.context) // (batch * kind.predicted)
         raise BadInput(
-            f"The corpus {corpus.name!r} has {there:,} {corpus.tokenizer.name} to train on, and {steps:,} steps "
-            f"need {needed:,} for a single pass; take at most {most:,} steps or a longer text."
+            f"The corpus {corpus.name!r} has {there:,} {corpus.tokenizer.name} to train on, and {steps:,} "
+            f"steps need {needed:,} for a single pass; take at most {most:,} steps or a longer text."
         )
 
 
@@ -137,8 +139,8 @@ def train_ladder(
 
     Yields:
         an Evaluation for each checkpoint, width and seed, in this order, and Ticks in between. On the CPU the
-        same arguments and number of threads give the same losses, bit for bit; a member's curve does not depend on
-        which others are trained beside it, beyond rounding.
+        same arguments and number of threads give the same losses, bit for bit; a member's curve does not
+        depend on which others are trained beside it, beyond rounding.
 
     Raises:
         BadInput: unknown model or device, or a corpus too short for a single pass.
@@ -216,8 +218,9 @@ class Group:
         for seed, loss in zip(self.model.seeds, losses.tolist(), strict=True):
             if not loss < 3 * guess:
                 raise Diverged(
-                    f"The model of width {self.model.width}, seed {seed}, diverged by step {step:,}: its loss is "
-                    f"{loss:.3g} nats a token, where a uniform guess has {guess:.3g}; lower the learning rate."
+                    f"The model of width {self.model.width}, seed {seed}, diverged by step {step:,}: its "
+                    f"loss is {loss:.3g} nats a token, where a uniform guess has {guess:.3g}; "
+                    "lower the learning rate."
                 )
 
 

@@ -1,7 +1,8 @@
 """What every stacked model shares: several models of one width, trained as one set of batched parameters.
 
-A small model leaves most of a processor idle, so members (one a seed) are stacked along a first axis and every
-linear map is one batched matrix product. Members never mix: each has its own initial values, data and gradients.
+A small model leaves most of a processor idle, so members (one a seed) are stacked along a first axis and
+every linear map is one batched matrix product. Members never mix: each has its own initial values, data and
+gradients.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class Stacked(nn.Module):
     Attributes:
         context: characters a window shows before its last target.
         predicted: positions of a window that are predicted, counted from its end.
-        input_map: name of the parameters that only map symbols in (not counted as non-embedding).
+        embedding_parameters: names of those that only map symbols in or out.
     """
 
     context: int
@@ -69,7 +70,7 @@ class Stacked(nn.Module):
         raise NotImplementedError
 
     def new_parameter(self, *shape: int, scale: float, generators: Sequence[torch.Generator]) -> nn.Parameter:
-        """Normal values of standard deviation `scale`, (E, *shape); each member draws from its own generator."""
+        """Normal values (E, *shape) of standard deviation `scale`, each member from its own generator."""
         return nn.Parameter(torch.stack([torch.randn(shape, generator=g) * scale for g in generators]))
 
     def new_zeros(self, *shape: int) -> nn.Parameter:
@@ -78,7 +79,7 @@ class Stacked(nn.Module):
 
 
 def generators_of(seeds: Sequence[int]) -> list[torch.Generator]:
-    """A generator for each member's initial values, on the CPU, so that every device starts from the same ones."""
+    """A generator for each member's initial values; on the CPU, so that they are the same everywhere."""
     return [torch.Generator().manual_seed(seed) for seed in seeds]
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ LEAST_COMPUTE_RATIO = 4.0
 HUBER_DELTA = 1e-3
 """Of the residual in ln L, as in the published fits."""
 EARLIEST_STEP = 32
-"""First measurement of a run, just after warm-up; the next ones follow at ratios of 1.5 until the first budget."""
+"""First measurement of a run, just after warm-up; then at ratios of 1.5 up to the first budget."""
 
 
 def run(
@@ -66,7 +67,8 @@ def run(
     Args:
         model: "residual-mlp" (8 characters of context) or "decoder" (2 layers, 64 characters of context).
         widths: of the fitted models, increasing, at least three.
-        target: width of the held-out model, with at least 4 times the compute 6ND of the largest fitted point.
+        target: width of the held-out model, with at least 4 times the compute 6ND of the largest fitted
+            point.
         steps: training steps of the fitted models.
         target_steps: training steps of the held-out model; as many as `steps` if None.
         seeds: how many models of each width, with seeds first_seed, first_seed + 1, ...
@@ -82,8 +84,8 @@ def run(
         device: where to train.
 
     Yields:
-        Series (labels width, seed, N, N_total, role, model, scored_from), Points (x = tokens D, y = held-out nats
-        a token), Progress, and one Prediction, before the first point of the held-out model.
+        Series (labels width, seed, N, N_total, role, model, scored_from), Points (x = tokens D, y = held-out
+        nats a token), Progress, and one Prediction, before the first point of the held-out model.
 
     Raises:
         BadInput: an argument that makes no sense, or a corpus too short for a single pass.
@@ -178,17 +180,17 @@ def _predict(
     resamples: int,
     seed: int,
 ) -> Prediction:
-    """The law fitted to every (width, seed, budget) from the first scored budget on, and what it says of the target.
+    """The law fitted to every point from the first scored budget on, and what it says of the target.
 
-    All points are fitted, not their means over seeds, so that whole runs can be resampled within their width: the points
-    of one run share its seed and are no independent measurements.
+    All points are fitted, not their means over seeds, so that whole runs can be resampled within their width:
+    the points of one run share its seed and are no independent measurements.
     """
     width = np.array([point.width for point in measured])
     runs = np.array([_key(point.width, point.seed) for point in measured])
     N = np.array([sizes[point.width][0] for point in measured], float)
     D = np.array([point.tokens for point in measured], float)
     loss = np.array([point.loss for point in measured])
-    late = D >= scored_from
+    late = scored_from <= D
 
     fitted = fit(law(LAW), {"N": N[late], "D": D[late]}, loss[late], delta=HUBER_DELTA)
     spread = fitted.resample(resamples, clusters=runs[late], strata=width[late], seed=seed)
@@ -228,8 +230,9 @@ def _predict(
         coverage=COVERAGE,
         note=(
             f"Fitted to {int(late.sum())} points of widths {', '.join(map(str, small_widths))} from "
-            f"{scored_from:,} tokens on; width {target} has {ratio:.1f} times the compute of the largest of them "
-            "and had not been trained. The interval holds the fit's uncertainty over runs, not the bigger model's own."
+            f"{scored_from:,} tokens on; width {target} has {ratio:.1f} times the compute of the largest of "
+            "them and had not been trained. The interval holds the fit's uncertainty over runs, not the "
+            "bigger model's own."
         ),
         details={
             "model": model,
@@ -242,6 +245,7 @@ def _predict(
             "target_N": sizes[target][0],
             "target_N_total": sizes[target][1],
             "compute_ratio": ratio,
+            "fit": fitted.to_json(),
             "baselines": {
                 "same law, all checkpoints": {
                     "coefficients": {name: float(value) for name, value in whole.coefficients.items()},
@@ -278,7 +282,7 @@ def _share_of_small(
     target_steps: int,
     seeds: int,
 ) -> float:
-    """About which share of the time the small models take: their arithmetic, and as much again for small sizes."""
+    """About which share of the time the small models take; a small one is slower than its arithmetic."""
     small = sum(2 * sizes[width][1] for width in widths) * steps
     return small / (small + sizes[target][1] * target_steps)
 
@@ -302,7 +306,7 @@ def _check(
         raise BadInput(
             f"{len(widths)} widths cannot show a law in N; give at least three, such as 16, 32, 64."
         )
-    if widths[0] < 1 or any(b <= a for a, b in zip(widths, widths[1:], strict=False)):
+    if widths[0] < 1 or any(b <= a for a, b in pairwise(widths)):
         raise BadInput(
             f"The widths {', '.join(map(str, widths))} do not increase; give them from small to large."
         )
@@ -345,6 +349,8 @@ def _enough(
         width += 16
     more = math.ceil(target_steps * LEAST_COMPUTE_RATIO / ratio)
     return (
-        f"The held-out model of width {target} has {ratio:.2f} times the compute of the largest fitted one; at "
-        f"least {LEAST_COMPUTE_RATIO:g} times is a test. Width {width}, or {more:,} steps for it, would be enough."
+        f"The held-out model of width {target} has {ratio:.2f} times the compute of the largest fitted "
+        f"one; at least {LEAST_COMPUTE_RATIO:g} times is a test. Width {width}, "
+        f"or {more:,} steps for it, would be "
+        "enough."
     )

@@ -1,9 +1,9 @@
 """Arguments of `experiment.run` for each size; plain numbers, so that a page can read them without torch.
 
-The regime is fixed here, before anything is predicted. Widths under 16 are left out: their output maps 16 or fewer
-numbers to 97 symbols, and this rank, not the number of parameters, limits them. Checkpoints before `first_budget` are
-drawn but not fitted: the run is still leaving its start. The target has at least 4 times the compute of the largest
-fitted model.
+The regime is fixed here, before anything is predicted. Widths under 16 are left out: their output maps 16 or
+fewer numbers to 97 symbols, and this rank, not the number of parameters, limits them. Checkpoints before
+`first_budget` are drawn but not fitted: the run is still leaving its start. The target has at least 4 times
+the compute of the largest fitted model.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ SIZES: dict[str, dict[str, Any]] = {
         "widths": [16, 32, 64],
         "target": 144,
         "seeds": 2,
-        "steps": 800,
-        "batch": 32,
+        "steps": 1_600,
+        "batch": 16,
         "first_budget": 300_000,
         "budgets": 8,
     },
