@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import hashlib
+import os
 import re
 import sysconfig
 from collections.abc import Iterable
@@ -28,7 +29,7 @@ BLOCKS = 27
 """A corpus of few documents is cut into this many blocks in order; three of them are held out."""
 SHORTEST = 2_000
 """Characters after cleaning below which there is nothing to train on and nothing to measure with."""
-LONGEST = 50_000_000
+LONGEST = 20_000_000
 """Bytes of a person's files that are read; the rest is left unread, and the facts say so."""
 
 TokenizerName = Literal["characters", "bytes"]
@@ -125,7 +126,7 @@ def load_corpus(name: str | Path, tokenizer: TokenizerName = "characters") -> Co
     made = Tokenizer(tokenizer)
     if str(name) in NAMES:
         return _shipped(str(name), made)
-    documents, facts = _read_files(Path(name).expanduser())
+    documents, facts = _read_files(str(name))
     return _split(str(name), documents, made, facts)
 
 
@@ -156,33 +157,45 @@ def _language_reference() -> dict[str, str]:
 # ---------------------------------------------------------------------------------------- a person's own text
 
 
-def _read_files(path: Path) -> tuple[dict[str, str], dict[str, str | int]]:
-    """Documents by name, and facts about files that were skipped."""
-    if not path.exists():
-        raise BadInput(
-            f"There is no file or folder {str(path)!r}; give 'code', 'prose' or the path of a text file."
-        )
-    if path.is_file():
-        return {path.name: _read_text(path)}, {}
+def _read_files(given: str) -> tuple[dict[str, str], dict[str, str | int]]:
+    """Documents by name, and facts about what was skipped."""
+    path = _existing(given)
     documents: dict[str, str] = {}
-    skipped = unread = size = 0
-    for file in _listing(path):
-        if size > LONGEST:
-            unread += 1
-            continue
+    skipped = unread = 0
+    left = LONGEST
+    files = _listing(path) if path.is_dir() else [path]
+    for file in files:
         try:
-            text = _read_text(file)
+            text, size = _read_text(file, left)
         except BadInput:
+            if not path.is_dir():
+                raise
             skipped += 1
             continue
-        documents[str(file.relative_to(path))] = text
-        size += len(text)
+        unread += max(0, size - left)
+        left = max(0, left - size)
+        if text:
+            documents[str(file.relative_to(path)) if path.is_dir() else file.name] = text
     if not documents:
-        raise BadInput(f"The folder {str(path)!r} has no readable text file in it.")
-    facts: dict[str, str | int] = {"files skipped (empty, unreadable or not text)": skipped}
+        raise BadInput(f"The folder {given!r} has no readable text file in it.")
+    facts: dict[str, str | int] = {}
+    if skipped:
+        facts["files skipped (empty, unreadable or not text)"] = skipped
     if unread:
-        facts[f"files left unread beyond {LONGEST:,} bytes"] = unread
+        facts[f"bytes left unread beyond {LONGEST:,}"] = unread
     return documents, facts
+
+
+def _existing(given: str) -> Path:
+    """The path that was given, if something is there."""
+    if given.strip():
+        try:
+            path = Path(given).expanduser()
+            if path.exists():
+                return path
+        except (OSError, RuntimeError, ValueError) as fault:  # no access, no such user, no such name possible
+            raise BadInput(f"The path {given!r} cannot be used: {fault}.") from None
+    raise BadInput(f"There is no file or folder {given!r}; give 'code', 'prose' or the path of a text file.")
 
 
 def _listing(folder: Path) -> list[Path]:
@@ -198,19 +211,20 @@ def _listing(folder: Path) -> list[Path]:
     )
 
 
-def _read_text(path: Path) -> str:
+def _read_text(path: Path, most: int) -> tuple[str, int]:
+    """The text of at most the first `most` bytes of a file, and how many bytes the file has."""
     try:
         with path.open("rb") as file:
-            raw = file.read(LONGEST)
+            raw = file.read(most)
+            size = os.fstat(file.fileno()).st_size
     except OSError as fault:
         raise BadInput(f"The file {str(path)!r} cannot be read: {fault.strerror}.") from None
-    if not raw.strip():
+    if most and not raw.strip():
         raise BadInput(f"The file {str(path)!r} is empty; give a text to train on.")
     text = raw.decode("utf-8-sig", "replace")
-    unprintable = sum(text.count(mark) for mark in ("\0", "\N{REPLACEMENT CHARACTER}"))
-    if b"\0" in raw or unprintable > len(text) // 50:
+    if "\0" in text or text.count("\N{REPLACEMENT CHARACTER}") > len(text) // 50:
         raise BadInput(f"The file {str(path)!r} is not UTF-8 text; give a plain text file.")
-    return text
+    return text, size
 
 
 # ----------------------------------------------------------------------------------------- clean, drop, split
@@ -315,7 +329,9 @@ def _documents_held_out(texts: dict[str, str]) -> set[str]:
     wanted = HELD_OUT_SHARE * sum(map(len, texts.values()))
     chosen: set[str] = set()
     taken = 0
-    for title in sorted(texts, key=lambda title: hashlib.sha256(title.encode()).digest()):
+    for title in sorted(
+        texts, key=lambda title: hashlib.sha256(title.encode("utf-8", "backslashreplace")).digest()
+    ):
         if taken + len(texts[title]) <= 1.1 * wanted:
             chosen.add(title)
             taken += len(texts[title])

@@ -351,6 +351,5 @@ def _enough(
     return (
         f"The held-out model of width {target} has {ratio:.2f} times the compute of the largest fitted "
         f"one; at least {LEAST_COMPUTE_RATIO:g} times is a test. Width {width}, "
-        f"or {more:,} steps for it, would be "
-        "enough."
+        f"or {more:,} steps for it, would be enough."
     )
