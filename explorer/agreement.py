@@ -76,3 +76,32 @@ def pooled_seed_sd(groups: Sequence[np.ndarray]) -> tuple[float, int]:
     squares = sum(float(np.sum((g - np.mean(g)) ** 2)) for g in groups if len(g) > 1)
     freedom = sum(len(g) - 1 for g in groups if len(g) > 1)
     return (math.sqrt(squares / freedom), freedom) if freedom else (math.nan, 0)
+
+
+def rms_interval(
+    residuals: np.ndarray, error: float, freedom: int, coverage: float = 0.9
+) -> tuple[float, float] | None:
+    """Where the root mean square of `residuals` lies if all of them share one unknown shift.
+
+    The points of one trained model rise and fall together with its seed, so the noise is a shift of the whole
+    curve: rms(r + d) = sqrt(var(r) + (mean(r) + d)^2) for |d| up to Student's t times the standard error.
+
+    Args:
+        residuals: measured minus predicted, one a scored point, shape (n,).
+        error: standard error of the shift.
+        freedom: degrees of freedom behind `error`.
+        coverage: of the interval.
+
+    Returns:
+        (low, high), or (0, inf) where nothing was repeated and the noise is unknown.
+    """
+    from scipy.special import stdtrit
+
+    if freedom < 1 or not math.isfinite(error):
+        return (0.0, math.inf)
+    reach = float(stdtrit(freedom, 0.5 + coverage / 2)) * error
+    spread, centre = float(np.var(residuals)), abs(float(np.mean(residuals)))
+    return (
+        math.sqrt(spread + max(0.0, centre - reach) ** 2),
+        math.sqrt(spread + (centre + reach) ** 2),
+    )

@@ -168,7 +168,7 @@ class Exhibit(param.Parameterized):
     def __init__(self, **values: Any) -> None:
         super().__init__()
         self._moving = False
-        self.param.watch(self._follow, list(self.sliders()), precedence=-1)
+        self.param.watch(self._follow, list(self.sliders()))
         if values:
             self.restore(values)
 

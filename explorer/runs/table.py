@@ -57,7 +57,9 @@ def _frame(path: Path):  # type: ignore[no-untyped-def]
     if not path.is_file():
         raise BadInput(f"There is no file {path}. Give the path of a .csv, .tsv, .parquet or .jsonl file.")
     if path.stat().st_size > LARGEST:
-        raise BadInput(f"{path.name} has {path.stat().st_size / 2**20:,.0f} MiB; at most {LARGEST // 2**20} are read.")
+        raise BadInput(
+            f"{path.name} has {path.stat().st_size / 2**20:,.0f} MiB; at most {LARGEST // 2**20} are read."
+        )
     readers = {
         ".csv": lambda: pd.read_csv(path),
         ".tsv": lambda: pd.read_csv(path, sep="\t"),

@@ -1,0 +1,41 @@
+"""What every page shares: the bar at the top, its links, and the theme."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+
+TITLE = "Scaling Explorer"
+THEME = {
+    "palette": {"primary": {"main": "#0072B2"}, "error": {"main": "#A63F00"}},
+    "typography": {"fontSize": 14},
+}
+LINKS = {"Exhibits": "./", "Runs": "./runs"}
+
+
+def prepare() -> None:
+    """Load what pages need, from this server only: formulas are typeset without asking another host."""
+    pn.extension("mathjax", notifications=False)
+
+
+def frame(*content: Any, title: str = TITLE) -> pmui.Page:
+    """A page with `content` under the bar."""
+    links = [
+        pmui.Button(label=label, href=href, variant="text", color="light", margin=(4, 2))
+        for label, href in LINKS.items()
+    ]
+    return pmui.Page(
+        title=TITLE,
+        main=[pn.Column(*content, sizing_mode="stretch_width", margin=(4, 8))],
+        header=[pn.Row(*links, margin=(0, 0, 0, 12))],
+        site_url="./",
+        theme_config=THEME,
+        meta_title=title if title == TITLE else f"{title} · {TITLE}",
+    )
+
+
+def problem(sentence: str) -> pmui.Alert:
+    """One sentence about what could not be done, where the person looks first."""
+    return pmui.Alert(object=sentence, severity="warning", closeable=True, sizing_mode="stretch_width")

@@ -1,0 +1,347 @@
+"""The command `scaling-explorer`: all that the app does to data, without a browser."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from explorer.errors import BadInput, ExplorerError
+
+if TYPE_CHECKING:
+    from explorer.lab import Lab, Training
+
+cli = typer.Typer(
+    name="scaling-explorer",
+    help="Predicted loss curves beside really trained tiny models.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+runs_cli = typer.Typer(help="List, show, export and delete stored runs.", no_args_is_help=True)
+cli.add_typer(runs_cli, name="runs")
+
+StorePath = Annotated[
+    Path | None, typer.Option("--store", help="The store's file. Default: one in your user data folder.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Set a slider; may be repeated.")
+]
+Device = Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1 or mps.")]
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line; a fault is told in one sentence with exit status 2."""
+    try:
+        cli(args=arguments)
+    except ExplorerError as error:
+        print(error, file=sys.stderr)
+        raise SystemExit(2) from None
+    except BrokenPipeError:
+        raise SystemExit(0) from None
+
+
+def _print_json(value: Any) -> None:
+    print(json.dumps(_plain(value), indent=2, ensure_ascii=False, allow_nan=False))
+
+
+def _plain(value: Any) -> Any:
+    """Builtins only; what is not a finite number becomes null, as JSON has no word for it."""
+    import msgspec
+
+    def clean(one: Any) -> Any:
+        if isinstance(one, float):
+            return one if math.isfinite(one) else None
+        if isinstance(one, dict):
+            return {str(key): clean(item) for key, item in one.items()}
+        return [clean(item) for item in one] if isinstance(one, list | tuple) else one
+
+    return clean(msgspec.to_builtins(value, enc_hook=lambda array: array.tolist()))
+
+
+def _settings(pairs: list[str] | None) -> dict[str, str]:
+    values = {}
+    for pair in pairs or []:
+        name, equals, value = pair.partition("=")
+        if not equals or not name.strip():
+            raise BadInput(f"--set {pair!r} was given; it takes NAME=VALUE, for example --set N=70B.")
+        values[name.strip()] = value.strip()
+    return values
+
+
+@cli.command()
+def app(
+    host: Annotated[str, typer.Option(help="Where to listen. The default is reached from this computer only.")] = (
+        "localhost"
+    ),
+    port: Annotated[int, typer.Option(help="Port; 0 takes any free one.")] = 5007,
+    store: StorePath = None,
+    device: Device = "auto",
+    workers: Annotated[int | None, typer.Option(help="Trials at once. Default: cores minus one.")] = None,
+    browser: Annotated[bool, typer.Option(help="Open the gallery in the default browser.")] = True,
+) -> None:
+    """Start the app and open the gallery in a browser."""
+    from explorer.app import serve
+
+    lab = _lab(store, device, workers)
+    try:
+        serve(lab, host, port, browser)
+    finally:
+        lab.close()
+
+
+@cli.command("list")
+def list_exhibits(as_json: AsJson = False) -> None:
+    """List the exhibits with their papers and live experiments."""
+    from explorer.exhibits import discover
+
+    found = []
+    for entry in discover():
+        if entry.cls is None:
+            found.append({"slug": entry.slug, "error": entry.error})
+            continue
+        found.append(
+            {
+                "slug": entry.slug,
+                "question": entry.cls.question(),
+                "paper": entry.cls.paper.citation,
+                "trials": [
+                    {"name": spec.name, "title": spec.title, "seconds": dict(spec.seconds)}
+                    for spec in entry.cls.trials().values()
+                ],
+            }
+        )
+    if as_json:
+        _print_json(found)
+        return
+    for one in found:
+        print(f"{one['slug']}: {one.get('question') or 'cannot be loaded. ' + one['error']}")
+        for trial in one.get("trials", []):
+            sizes = ", ".join(f"{size} {seconds:g} s" for size, seconds in trial["seconds"].items())
+            print(f"    {trial['name']}: {trial['title']} ({sizes})")
+
+
+@cli.command()
+def predict(slug: str, settings: Settings = None, as_json: AsJson = False) -> None:
+    """Print what an exhibit predicts for its sliders."""
+    from explorer.exhibits import find, write_number
+
+    exhibit = find(slug)()
+    exhibit.restore(_settings(settings))
+    if as_json:
+        figures = {
+            name: [{"key": c.key, "label": c.label, "x": c.x, "y": c.y} for c in curves]
+            for name, curves in exhibit.predict().items()
+        }
+        readouts = [{"label": r.label, "value": r.value, "unit": r.unit} for r in exhibit.readouts()]
+        _print_json({"slug": slug, "sliders": exhibit.values(), "readouts": readouts, "figures": figures})
+        return
+    for readout in exhibit.readouts():
+        value = readout.text or write_number(readout.value if readout.value is not None else math.nan, 7)
+        print(f"{readout.label:24} {value} {readout.unit}".rstrip())
+
+
+@cli.command()
+def train(
+    slug: str,
+    trial: Annotated[str | None, typer.Argument(help="The exhibit's first trial by default.")] = None,
+    size: Annotated[str, typer.Option(help="quick, default or large.")] = "default",
+    quick: Annotated[bool, typer.Option("--quick", help="The same as --size quick.")] = False,
+    large: Annotated[bool, typer.Option("--large", help="The same as --size large; meant for a GPU.")] = False,
+    settings: Settings = None,
+    store: StorePath = None,
+    device: Device = "auto",
+    as_json: AsJson = False,
+) -> None:
+    """Seal the prediction, train, and print how far apart they are."""
+    from explorer.exhibits import find
+
+    exhibit = find(slug)()
+    exhibit.restore(_settings(settings))
+    chosen = "quick" if quick else "large" if large else size
+    lab = _lab(store, device, None)
+    try:
+        training = lab.train(exhibit, trial, chosen, session="command line")
+        _follow(training, quiet=as_json)
+        run, agreements = training.run, training.agreements()
+        if as_json:
+            _print_json({"run": run, "agreements": agreements})
+        else:
+            for one in agreements:
+                low, high = one.interval or (one.value, one.value)
+                print(f"{one.claim}")
+                print(
+                    f"{one.verdict}: {one.value:.4g} ({one.coverage:.0%} interval {low:.4g} to {high:.4g}), "
+                    f"threshold {one.threshold:g}; {one.points} points, {one.seeds} seeds"
+                )
+                for name, value in one.baselines.items():
+                    print(f"    {name}: {value:.4g}")
+                print(one.scope)
+            print(f"Run {run.id} is in {lab.store.path}")
+        if run.state != "finished":
+            raise ExplorerError(run.sentence or f"The run ended as {run.state}.")
+    finally:
+        lab.close()
+
+
+def _follow(training: Training, quiet: bool) -> None:
+    """Wait for the run; progress goes to the terminal's error stream, so that output stays clean."""
+    shown, last = not quiet and sys.stderr.isatty(), ""
+    try:
+        while training.live:
+            training.wait(0.2)
+            progress = training.run.progress
+            line = f"{progress.done:4.0%} {progress.note}"
+            if shown:
+                print(f"\r{line:<70}", end="", file=sys.stderr, flush=True)
+            elif not quiet and progress.note != last:
+                print(line, file=sys.stderr, flush=True)
+            last = progress.note
+    except KeyboardInterrupt:
+        training.stop()
+        training.wait(5)
+    finally:
+        if shown:
+            print(file=sys.stderr)
+
+
+@cli.command()
+def fit(
+    file: Annotated[Path, typer.Argument(help="A .csv, .tsv, .parquet or .jsonl table, one row a run.")],
+    law: Annotated[str, typer.Option(help="Name of the law.")] = "chinchilla",
+    as_json: AsJson = False,
+) -> None:
+    """Fit a law to a table of runs."""
+    from explorer.fitting import fit as fit_law
+    from explorer.laws import law as find_law
+    from explorer.runs.table import read_table
+
+    chosen = find_law(law)
+    columns = read_table(file)
+    missing = [name for name in chosen.variables if name not in columns]
+    if missing:
+        raise BadInput(
+            f"The law {law} needs the columns {', '.join(chosen.variables)} and loss; "
+            f"{file.name} lacks {', '.join(missing)}."
+        )
+    found = fit_law(chosen, {name: columns[name] for name in chosen.variables}, columns["loss"])
+    if as_json:
+        _print_json(found.to_json())
+        return
+    print(chosen.title)
+    for name, value in found.coefficients.items():
+        print(f"{name:8} {value:.7g}")
+    print(f"objective {found.objective:.7g} over {found.points} points, rms of ln L {found.rms_log_residual:.4g}")
+    for note in found.notes:
+        print(f"note: {note}")
+
+
+@runs_cli.command("list")
+def runs_list(
+    exhibit: Annotated[str | None, typer.Option(help="Only this exhibit's.")] = None,
+    limit: Annotated[int, typer.Option(help="At most so many, the newest first.")] = 50,
+    store: StorePath = None,
+    as_json: AsJson = False,
+) -> None:
+    """List stored runs, the newest first."""
+    with _store(store) as opened:
+        runs = opened.runs(exhibit=exhibit, limit=limit)
+        if as_json:
+            _print_json([{**_plain(run), "agreements": opened.agreements(run.id)} for run in runs])
+            return
+        for run in runs:
+            verdict = "; ".join(f"{one.verdict} ({one.value:.3g})" for one in opened.agreements(run.id))
+            when = time.strftime("%Y-%m-%d %H:%M", time.localtime(run.created))
+            print(f"{run.id}  {when}  {run.exhibit} {run.trial} {run.size}  {run.state}  {verdict}".rstrip())
+        if not runs:
+            print(f"No runs in {opened.path}")
+
+
+@runs_cli.command("show")
+def runs_show(run_id: str, store: StorePath = None, as_json: AsJson = False) -> None:
+    """Show one run: settings, sealed predictions and verdicts."""
+    with _store(store) as opened:
+        whole = {
+            "run": opened.run(run_id),
+            "predictions": opened.predictions(run_id),
+            "agreements": opened.agreements(run_id),
+        }
+        if as_json:
+            _print_json(whole)
+            return
+        run = opened.run(run_id)
+        print(f"{run.id}: {run.exhibit} {run.trial} {run.size}, {run.state}. {run.sentence}".rstrip())
+        print(f"{run.points:,} points in {run.series} series, {run.seeds} seeds, on {run.device or 'no device'}")
+        for sealed in opened.predictions(run_id):
+            when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(sealed.sealed_at))
+            print(f"sealed {when}: {sealed.prediction.name} ({sealed.digest[:12]}) {sealed.prediction.note}")
+        for one in opened.agreements(run_id):
+            print(f"{one.name}: {one.verdict}, {one.value:.4g} against {one.threshold:g}")
+
+
+@runs_cli.command("export")
+def runs_export(run_id: str, file: Path, store: StorePath = None) -> None:
+    """Write all points of a run to a .csv or .parquet file."""
+    with _store(store) as opened:
+        print(opened.export(run_id, file))
+
+
+@runs_cli.command("delete")
+def runs_delete(
+    run_id: str,
+    store: StorePath = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Delete a run with its points, predictions and verdicts."""
+    with _store(store, readonly=False) as opened:
+        run = opened.run(run_id)
+        if not yes:
+            typer.confirm(f"Delete {run.id} with its {run.points:,} points?", abort=True)
+        opened.delete(run_id)
+        print(f"Deleted {run_id}")
+
+
+@cli.command()
+def doctor(store: StorePath = None, as_json: AsJson = False) -> None:
+    """Check versions, devices, cores and the store, and say what is missing and how to get it."""
+    from explorer.doctor import examine, report
+
+    found = examine(store)
+    if as_json:
+        _print_json(found)
+    else:
+        print(report(found))
+    if found["problems"]:
+        raise SystemExit(1)
+
+
+def _lab(store: Path | None, device: str, workers: int | None) -> Lab:
+    from explorer.lab import Lab
+
+    lab = Lab(store, device=device, workers=workers)
+    if device != "auto":
+        try:
+            lab.engine.check_device(device)
+        except ExplorerError:
+            lab.close()
+            raise
+    return lab
+
+
+def _store(path: Path | None, readonly: bool = True) -> Any:
+    from explorer.runs import Store
+    from explorer.runs.store import default_path
+
+    place = path or default_path()
+    # A store that was never written has nothing to show; opening it for writing makes an empty one.
+    return Store(place, readonly=readonly and place.exists()) if path else Store(None, readonly and place.exists())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,330 @@
+"""The flagship: the Chinchilla law under a person's hand, and a ladder of tiny models that puts it to the test."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from explorer.agreement import pooled_seed_sd, rms_interval
+from explorer.exhibits import (
+    Axis,
+    Choice,
+    Comparison,
+    Count,
+    Curve,
+    Exhibit,
+    Paper,
+    Quantity,
+    Readout,
+    agreement,
+    figure,
+    trial,
+)
+from explorer.exhibits.ladder.law import (
+    ACCOUNTS,
+    Constants,
+    flops_per_token,
+    optimum,
+    tokens_for,
+    valley,
+    waste,
+)
+from explorer.exhibits.ladder.sizes import SIZES
+from explorer.laws import allocation, chinchilla, data_constrained, published
+from explorer.records import Measured, Prediction
+
+LAW = {"E", "A", "B", "alpha", "beta"}
+PARAMETERS = Axis("parameters N", scale="log")
+TOKENS = Axis("training tokens D", scale="log")
+COMPUTE = Axis("training compute C", "FLOPs", scale="log")
+LOSS = Axis("loss", "nats/token")
+
+N_BOUNDS, D_BOUNDS, C_BOUNDS = (1e6, 1e13), (1e8, 1e14), (1e14, 1e29)
+DECADES_OF_COMPUTE = np.arange(-2.0, 2.01, 1.0)
+
+
+class Ladder(Exhibit):
+    """The ladder: predict a bigger model from small ones
+
+    N, D and C are tied: moving N keeps the compute C and lets D follow; moving D or C keeps N.
+    """
+
+    slug = "ladder"
+    family = "law"
+    rank = 0
+    paper = Paper(
+        title="Training Compute-Optimal Large Language Models, refitted in Chinchilla Scaling: A replication attempt",
+        authors="Hoffmann et al. 2022; Besiroglu et al. 2024",
+        venue="NeurIPS 2022",
+        arxiv="2203.15556, 2404.10102",
+    )
+    presets = {
+        f"{one.title} ({one.paper}, arXiv {one.arxiv})": dict(one.coefficients)
+        for one in published.CHINCHILLA.values()
+    }
+
+    E = Quantity(1.8172, bounds=(0, 3), label="irreducible loss", unit="nats/token", step=0.001)
+    A = Quantity(482.01, bounds=(1, 1e5), label="parameter coefficient", unit="nats", scale="log")
+    B = Quantity(2085.43, bounds=(1, 1e5), label="data coefficient", unit="nats", scale="log")
+    alpha = Quantity(0.3478, bounds=(0.05, 1), label="parameter exponent α", step=0.001)
+    beta = Quantity(0.3658, bounds=(0.05, 1), label="data exponent β", step=0.001)
+
+    N = Quantity(7e10, bounds=N_BOUNDS, label="parameters", scale="log", group="data")
+    D = Quantity(1.4e12, bounds=D_BOUNDS, label="training tokens", scale="log", group="data")
+    C = Quantity(
+        5.88e23, bounds=C_BOUNDS, softbounds=(1e17, 1e27), label="compute", unit="FLOPs", scale="log", group="data"
+    )
+    U = Quantity(1.4e12, bounds=(1e6, 1e14), label="unique tokens", scale="log", group="data")
+    R_D = Quantity(15.387756, bounds=(1, 100), label="repeats of the data that pay", scale="log", group="data")
+    R_N = Quantity(5.309743, bounds=(1, 100), label="excess parameters that pay", scale="log", group="data")
+    account = Choice(list(ACCOUNTS), label="FLOPs counted", group="data")
+
+    model = Choice(["residual-mlp", "decoder"], label="Tiny model")
+    corpus = Choice(
+        ["code", "prose"],
+        label="Text (from this computer's Python)",
+        open_to_python=True,
+        doc="From Python and the command line also a path to a text file or a folder.",
+    )
+    seeds = Count(3, bounds=(1, 8), label="seeds of each width")
+    first_seed = Count(0, bounds=(0, 1000), label="first seed")
+
+    # -- predict ----------------------------------------------------------------------------------------------
+
+    @property
+    def constants(self) -> Constants:
+        return Constants(self.E, self.A, self.B, self.alpha, self.beta)
+
+    def settle(self, changed: set[str]) -> dict[str, Any]:
+        """Keep C = FLOPs(N) D; out-of-range followers stop at their bound and C gives way."""
+        if not changed & {"N", "D", "C", "account"}:
+            return {}
+        price = float(flops_per_token(np.asarray(self.N), self.account))
+        D = self.D
+        if "D" not in changed and "account" not in changed:
+            D = min(max(self.C / price, D_BOUNDS[0]), D_BOUNDS[1])
+        return {"D": D, "C": min(max(price * D, C_BOUNDS[0]), C_BOUNDS[1])}
+
+    @figure(
+        "Loss while a model reads",
+        x=TOKENS,
+        y=LOSS,
+        needs=LAW | {"N", "D"},
+        caption="One curve a model size, half a decade apart; the thick one is N. Each ends at E + A/N^α, not at E.",
+    )
+    def loss_curves(self) -> list[Curve]:
+        D = np.logspace(8, 14, 181)
+        steps = np.arange(-1.5, 1.51, 0.5)
+        curves = [
+            Curve(
+                key=f"N x 10^{step:+.1f}",
+                label="N" if step == 0 else ("N / 32" if step == -1.5 else "32 N" if step == 1.5 else ""),
+                x=D,
+                y=self.constants.loss(np.asarray(self.N * 10**step), D),
+                tone=(step + 1.5) / 3,
+                emphasis=bool(step == 0),
+            )
+            for step in steps
+        ]
+        floor = Curve("E", "E", D[[0, -1]], np.full(2, self.E), style="dotted", tone=0.5)
+        return [*curves, floor, self._here(self.D, self._loss())]
+
+    @figure(
+        "IsoFLOP valleys",
+        x=PARAMETERS,
+        y=LOSS,
+        needs=LAW | {"N", "D", "C", "account"},
+        caption="Loss against size at fixed compute, one valley a decade of C. The floor moves with the constants.",
+    )
+    def valleys(self) -> list[Curve]:
+        budgets = self.C * 10**DECADES_OF_COMPUTE
+        curves = []
+        for k, (decade, budget) in enumerate(zip(DECADES_OF_COMPUTE, budgets, strict=True)):
+            N, loss = valley(self.constants, budget, self.account)
+            label = "C" if decade == 0 else f"C × 1e{decade:+.0f}"
+            curves.append(Curve(f"C{decade:+.0f}", label, N, loss, tone=k / 4, emphasis=bool(decade == 0)))
+        best_N, best_D = optimum(self.constants, budgets, self.account)
+        bottoms = Curve("optimum", "optimum", best_N, self.constants.loss(best_N, best_D), style="dots", tone=1.0)
+        return [*curves, bottoms, self._here(self.N, self._loss())]
+
+    @figure(
+        "Where the compute should go",
+        x=COMPUTE,
+        y=Axis("best size N*", scale="log"),
+        needs=LAW | {"N", "D", "C", "account"},
+        caption="N* for the sliders and for every published set of constants; known models as dots (6ND).",
+    )
+    def frontier(self) -> list[Curve]:
+        C = np.logspace(18, 26, 33)
+        curves = [Curve("sliders", "sliders", C, optimum(self.constants, C, self.account)[0], emphasis=True)]
+        for slug, one in published.CHINCHILLA.items():
+            c = one.coefficients
+            N = allocation.optimal_parameters(C, c["A"], c["B"], c["alpha"], c["beta"])
+            curves.append(Curve(slug, one.title, C, N, style="dashed"))
+        models = published.MODELS.values()
+        known = Curve(
+            "models",
+            "",
+            np.array([6 * m.N * m.D for m in models]),
+            np.array([m.N for m in models]),
+            style="dots",
+            names=tuple(m.title for m in models),
+        )
+        return [*curves, known, self._here(self.C, self.N)]
+
+    @figure(
+        "The plane of size and data",
+        x=PARAMETERS,
+        y=TOKENS,
+        needs=LAW | {"N", "D", "C", "account"},
+        caption="Lines of equal loss, the line of equal compute through (N, D), and the efficient frontier.",
+    )
+    def plane(self) -> list[Curve]:
+        N = np.logspace(8, 12.5, 121)
+        c = self.constants
+        here = self._loss()
+        # Levels share the reducible loss of (N, D) out in equal ratios, so that they never crowd at E.
+        levels = self.E + (here - self.E) * 1.25 ** np.arange(-3.0, 4.0)
+        curves = []
+        for k, level in enumerate(levels):
+            D = chinchilla.iso_loss_tokens(level, N, c.E, c.A, c.B, c.alpha, c.beta)
+            D = np.where((D > D_BOUNDS[0]) & (D < D_BOUNDS[1]), D, np.nan)
+            label = f"L = {here:.3f}" if k == 3 else ""
+            curves.append(Curve(f"level {k}", label, N, D, tone=1 - k / 6, emphasis=k == 3))
+        budget = tokens_for(np.asarray(self.C), N, self.account)
+        budget = np.where((budget > D_BOUNDS[0]) & (budget < D_BOUNDS[1]), budget, np.nan)
+        best_N, best_D = optimum(c, np.logspace(17, 27, 41), self.account)
+        inside = (best_N > N[0]) & (best_N < N[-1]) & (best_D > D_BOUNDS[0]) & (best_D < D_BOUNDS[1])
+        frontier = Curve("frontier", "frontier", best_N, np.where(inside, best_D, np.nan))
+        return [
+            *curves,
+            Curve("budget", "equal compute", N, budget, style="dashed"),
+            frontier,
+            self._here(self.N, self.D),
+        ]
+
+    @figure(
+        "What repeating the data buys",
+        x=Axis("epochs D/U", scale="log"),
+        y=LOSS,
+        needs=LAW | {"N", "D", "U", "R_D", "R_N"},
+        caption="N parameters on U unique tokens, seen again and again; dashed: if every token were fresh.",
+        shown=False,
+    )
+    def epochs(self) -> list[Curve]:
+        epochs = np.logspace(0, 2.5, 121)
+        D = self.U * epochs
+        c = (self.E, self.A, self.B, self.alpha, self.beta)
+        repeated = data_constrained.loss(self.N, D, self.U, *c, self.R_D, self.R_N)
+        return [
+            Curve("repeated", "repeated", epochs, repeated, emphasis=True),
+            Curve("fresh", "all fresh", epochs, chinchilla.loss(self.N, D, *c), style="dashed"),
+        ]
+
+    @figure(
+        "The ladder: measured and sealed",
+        x=Axis("training characters D", scale="log"),
+        y=Axis("held-out loss", "nats/character"),
+        needs=(),
+        empty="Press Train. Small models are trained first and the law is fitted to them; what it says of the bigger "
+        "model is sealed before that model takes its first step.",
+    )
+    def ladder(self) -> list[Curve]:
+        return []
+
+    def _loss(self) -> float:
+        return float(self.constants.loss(np.asarray(self.N), np.asarray(self.D)))
+
+    def _here(self, x: float, y: float) -> Curve:
+        return Curve("here", "(N, D)", np.array([x]), np.array([y]), style="dots", emphasis=True)
+
+    def readouts(self) -> list[Readout]:
+        C = np.asarray(self.C)
+        best_N, best_D = (float(v) for v in optimum(self.constants, C, self.account))
+        here = self._loss()
+        best = float(self.constants.loss(np.asarray(best_N), np.asarray(best_D)))
+        unique = min(self.U, self.D)
+        worth = float(data_constrained.effective_tokens(self.D, unique, self.R_D)) / self.D
+        a, _ = allocation.exponents(self.alpha, self.beta)
+        return [
+            Readout("N*, best size", best_N, doc="Parameters that make the loss least for C"),
+            Readout("D*, its tokens", best_D, doc="Tokens that go with N*"),
+            Readout("D*/N*", best_D / best_N, doc="Tokens a parameter at the optimum"),
+            Readout("N/N*", self.N / best_N, doc="How far the size is off the optimum"),
+            Readout("loss at (N, D)", here, "nats"),
+            Readout("loss at the optimum", best, "nats"),
+            Readout("reducible loss", here - self.E, "nats", doc="Above the irreducible loss E"),
+            Readout("penalty Φ", waste(self.constants, self.N, self.D, self.account), doc="Reducible loss over the least"),
+            Readout("loss wasted", here - best, "nats"),
+            Readout("a in N* ~ C^a", float(a), doc="For C = 6ND"),
+            Readout("worth of the data", worth, doc="Effective tokens over tokens, with U unique ones"),
+        ]
+
+    # -- train ------------------------------------------------------------------------------------------------
+
+    @trial(
+        figure="ladder",
+        seconds={"quick": 15, "default": 60, "large": 600},
+        title="Train small models, seal what they predict, train the bigger one",
+    )
+    def predict_bigger(self, size: str) -> dict[str, Any]:
+        key = size if self.model == "residual-mlp" else f"decoder-{size}"
+        return {**SIZES[key], "corpus": self.corpus, "seeds": self.seeds, "first_seed": self.first_seed}
+
+    # -- compare ----------------------------------------------------------------------------------------------
+
+    @agreement(
+        trial="predict-bigger",
+        claim="On the held-out budgets of the bigger model, the root mean square of ln L measured - ln L predicted "
+        "is under 0.03.",
+        threshold=0.03,
+    )
+    def bigger_model(self, measured: Measured, sealed: Mapping[str, Prediction]) -> Comparison:
+        """Mean over seeds of ln L at each scored budget against the sealed curve; seed noise pooled over widths."""
+        prediction = sealed["bigger-model"]
+        target = prediction.curve("target")
+        budgets, predicted = np.array(target.x), np.log(target.y)
+        runs = [_at(budgets, x, y) for _, x, y in measured.where(role="held out")]
+        complete = np.array([run for run in runs if np.isfinite(run).all()])
+        if not len(complete):
+            return Comparison(math.nan, None, 0, 0, "No held-out model was measured at every budget.")
+        residuals = complete.mean(axis=0) - predicted
+        scored_from = prediction.details["scored_from"]
+        groups: dict[Any, list[float]] = {}
+        for series, x, y in measured:
+            late = x >= scored_from
+            groups.setdefault(series.labels["width"], []).append(float(np.log(y[late]).mean()))
+        sd, freedom = pooled_seed_sd([np.array(one) for one in groups.values()])
+        error = sd / math.sqrt(len(complete))
+        interval = rms_interval(residuals, error, freedom)
+        baselines = {
+            name: _rms(complete.mean(axis=0) - np.log(one["predicted"]))
+            for name, one in prediction.details["baselines"].items()
+        }
+        last = residuals[-1]
+        return Comparison(
+            value=_rms(residuals),
+            interval=interval,
+            seeds=len(complete),
+            points=int(complete.size),
+            scope=(
+                f"Width {prediction.details['target_width']}, {prediction.details['compute_ratio']:.1f} times the "
+                f"compute of the largest fitted model; at its last budget it came out {abs(last):.1%} "
+                f"{'above' if last > 0 else 'below'} the prediction. Between-seed deviation {sd:.4f} in ln L"
+                f" from {freedom} degrees of freedom. {self.corpus}, {self.model}."
+            ),
+            baselines=baselines,
+        )
+
+
+def _at(budgets: np.ndarray, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """ln y where x equals a budget; NaN where it was not measured."""
+    found = dict(zip(x.tolist(), y.tolist(), strict=True))
+    return np.log([found.get(budget, math.nan) for budget in budgets.tolist()])
+
+
+def _rms(residuals: np.ndarray) -> float:
+    return float(np.sqrt(np.mean(residuals**2)))

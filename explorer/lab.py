@@ -1,0 +1,231 @@
+"""Where the three verbs meet: seal a prediction, train in the background, compare what is stored.
+
+The page, the command line and Python all go through a `Lab`; nothing else writes runs.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import threading
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from explorer.agreement import Agreement
+from explorer.engine import Engine, Job
+from explorer.errors import BadInput, ExplorerError
+from explorer.exhibits import Curve, Exhibit, find
+from explorer.records import Measured, Point, PredictedCurve, Prediction, Progress, Series
+from explorer.runs import Run, Sealed, Store
+
+SLIDERS = "sliders"  # the name of the prediction that is sealed before every trial
+
+log = logging.getLogger(__name__)
+
+
+class Recorder:
+    """Writes what a trial says into the store, in order, and compares at the end."""
+
+    def __init__(self, lab: Lab, run_id: str) -> None:
+        self.lab, self.run_id = lab, run_id
+        self.settled = threading.Event()
+
+    def started(self, facts: dict[str, Any]) -> None:
+        self.lab.store.begin(self.run_id, facts)
+
+    def received(self, records: list[Series | Point]) -> None:
+        self.lab.store.append(self.run_id, records)
+
+    def progressed(self, progress: Progress) -> None:
+        self.lab.store.progress(self.run_id, progress)
+
+    def sealed(self, prediction: Prediction) -> None:
+        self.lab.store.seal(self.run_id, prediction)
+
+    def ended(self, state: str, sentence: str) -> None:
+        try:
+            if state == "finished":
+                try:
+                    self.lab.compare(self.run_id)
+                except Exception as error:
+                    log.exception("run %s cannot be compared", self.run_id)
+                    sentence = f"The run finished, but could not be compared: {error}"
+            self.lab.store.finish(self.run_id, state, sentence)
+        finally:
+            self.settled.set()
+
+
+class Training:
+    """A run, live or stored: its points, sealed predictions, verdicts, and Stop while it lives."""
+
+    def __init__(self, lab: Lab, run_id: str, job: Job | None = None, recorder: Recorder | None = None) -> None:
+        self.lab, self.id, self.job, self._recorder = lab, run_id, job, recorder
+
+    @property
+    def run(self) -> Run:
+        return self.lab.store.run(self.id)
+
+    @property
+    def live(self) -> bool:
+        """Whether it is queued or running here, or its last points are still being stored."""
+        return self._recorder is not None and not self._recorder.settled.is_set()
+
+    def stop(self) -> None:
+        if self.job is not None:
+            self.job.stop()
+
+    def wait(self, timeout: float | None = None) -> Training:
+        """Wait until the run has ended and all of it is stored."""
+        if self._recorder is not None:
+            self._recorder.settled.wait(timeout)
+        return self
+
+    def measured(self, most: int | None = None) -> Measured:
+        return self.lab.store.measured(self.id, most)
+
+    def predictions(self) -> dict[str, Sealed]:
+        return {sealed.prediction.name: sealed for sealed in self.lab.store.predictions(self.id)}
+
+    def agreements(self) -> list[Agreement]:
+        return self.lab.store.agreements(self.id)
+
+
+class Lab:
+    """A store of runs and an engine that trains.
+
+    Args:
+        store: the store, or a path to its file, or None for the one in the user's data folder.
+        engine: the engine; made from `workers` and `device` if not given.
+        workers: trials that may run at once; cores minus one by default.
+        device: "auto", "cpu", "cuda", "cuda:1" or "mps".
+    """
+
+    def __init__(
+        self,
+        store: Store | Path | str | None = None,
+        engine: Engine | None = None,
+        *,
+        workers: int | None = None,
+        device: str = "auto",
+    ) -> None:
+        self.store = store if isinstance(store, Store) else Store(Path(store) if store else None)
+        self.engine = engine or Engine(workers=workers, device=device)
+        self._live: dict[str, Training] = {}
+        self._lock = threading.Lock()
+
+    def train(
+        self, exhibit: Exhibit, trial: str | None = None, size: str = "default", session: str = "python"
+    ) -> Training:
+        """Seal the prediction of the sliders as they stand, then start the trial in the background.
+
+        Args:
+            exhibit: its sliders give the prediction and the trial's arguments.
+            trial: name of the trial; the exhibit's first by default.
+            size: "quick", "default" or "large", where the trial has it.
+            session: who asks; the queue is fair between sessions.
+
+        Raises:
+            BadInput: unknown trial or size.
+            StoreError: the run cannot be stored; nothing is started then.
+        """
+        spec = exhibit.trial_spec(trial)
+        if size not in spec.sizes:
+            raise BadInput(f"{spec.name} has no size {size!r}. It has: {', '.join(spec.sizes)}.")
+        arguments = getattr(exhibit, spec.method)(size)
+        run_id = self.store.create(
+            exhibit=exhibit.slug,
+            trial=spec.name,
+            size=size,
+            sliders=exhibit.values(),
+            arguments=arguments,
+            seeds=int(arguments.get("seeds", 1)),
+            session=session,
+        )
+        self.store.seal(run_id, self._foresee(exhibit, spec.name, spec.figure))
+        recorder = Recorder(self, run_id)
+        try:
+            job = self.engine.submit(
+                exhibit.target(spec), arguments, sink=recorder, owner=session, job_id=run_id
+            )
+        except ExplorerError as error:
+            self.store.finish(run_id, "failed", str(error))
+            raise
+        training = Training(self, run_id, job, recorder)
+        with self._lock:
+            self._live = {key: one for key, one in self._live.items() if one.live}
+            self._live[run_id] = training
+        return training
+
+    @staticmethod
+    def _foresee(exhibit: Exhibit, trial: str, figure: str) -> Prediction:
+        """What the sliders predict now, with the claims that will be judged."""
+        numbers = {name: float(v) for name, v in exhibit.values().items() if isinstance(v, int | float)}
+        return Prediction(
+            name=SLIDERS,
+            figure=figure,
+            law=f"{exhibit.slug} {exhibit.version}",
+            coefficients=numbers,
+            curves=[_stored(curve) for curve in exhibit.curves(figure)],
+            note="The sliders as they stood when the trial was started.",
+            details={
+                "claims": {
+                    name: {"claim": spec.claim, "threshold": spec.threshold}
+                    for name, spec in exhibit.agreements(trial).items()
+                },
+            },
+        )
+
+    def training(self, run_id: str) -> Training:
+        """The run called `run_id`, live if it runs here. Raises StoreError if there is none."""
+        with self._lock:
+            if run_id in self._live and self._live[run_id].live:
+                return self._live[run_id]
+        self.store.run(run_id)
+        return Training(self, run_id)
+
+    def compare(self, run_id: str) -> list[Agreement]:
+        """Judge a run from what is stored, against the thresholds sealed before it, and store the verdicts."""
+        run = self.store.run(run_id)
+        exhibit = find(run.exhibit)(**run.sliders)
+        sealed = {one.prediction.name: one.prediction for one in self.store.predictions(run_id)}
+        claims = sealed[SLIDERS].details.get("claims", {}) if SLIDERS in sealed else {}
+        measured = self.store.measured(run_id)
+        verdicts = []
+        for name, spec in exhibit.agreements(run.trial).items():
+            kept = replace(spec, **claims[name]) if name in claims else spec
+            verdict = exhibit.compare(kept, measured, sealed)
+            self.store.record_agreement(run_id, verdict)
+            verdicts.append(verdict)
+        return verdicts
+
+    def load(self, slug: str, **values: Any) -> Exhibit:
+        """The exhibit called `slug`, with sliders set. Raises BadInput for an unknown name or value."""
+        return find(slug)(**values)
+
+    def close(self) -> None:
+        """Stop what runs, leave no process behind, and close the store."""
+        self.engine.close()
+        self.store.close()
+
+
+def _stored(curve: Curve) -> PredictedCurve:
+    """The finite points of a curve; a break in the line is not something that can be compared with."""
+    known = np.isfinite(curve.x) & np.isfinite(curve.y)
+    return PredictedCurve(curve.key, curve.label, curve.x[known].tolist(), curve.y[known].tolist())
+
+
+_shared: Lab | None = None
+_shared_lock = threading.Lock()
+
+
+def shared_lab() -> Lab:
+    """The one lab of this Python process, opened when first asked for."""
+    global _shared
+    with _shared_lock:
+        if _shared is None:
+            _shared = Lab()
+            atexit.register(_shared.close)
+        return _shared

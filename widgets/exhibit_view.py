@@ -1,0 +1,237 @@
+"""A whole exhibit, drawn from its declaration: sliders, figures, readouts, training, verdict and lesson."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+from panel.viewable import Viewer
+
+from explorer.errors import ExplorerError
+from explorer.exhibits import Exhibit
+from explorer.lab import Lab, Training
+from widgets.law_figure import LawFigure
+from widgets.measured_layer import MeasuredLayer
+from widgets.readouts import ReadoutPanel
+from widgets.run_bar import RunBar, run_name
+from widgets.sliders import control_for
+from widgets.verdict import VerdictCard
+
+PERIOD = 100  # ms between looks at a live run; more when many pages watch, so that sliders stay quick
+GROUPS = {"law": "The law", "data": "Size and data", "training": "The live run"}
+RUNS_LISTED = 30
+
+
+class ExhibitView(Viewer):
+    """Sliders left, figures right, the run above them.
+
+    Args:
+        exhibit: what is shown; several views may share a lab, each has its own exhibit.
+        lab: where trials run and are stored.
+        session: whose place in the queue a trial takes.
+        run_id: the run to show first; the latest one by default.
+        moved: called after a slider moved, with nothing; the page keeps its address by it.
+    """
+
+    _watching: weakref.WeakSet[ExhibitView] = weakref.WeakSet()
+
+    def __init__(
+        self,
+        exhibit: Exhibit,
+        lab: Lab,
+        *,
+        session: str = "notebook",
+        run_id: str | None = None,
+        moved: Callable[[], None] | None = None,
+        **params: Any,
+    ) -> None:
+        super().__init__(**params)
+        self.exhibit, self.lab, self.session, self._moved = exhibit, lab, session, moved
+        self.controls = {name: control_for(exhibit, name, self._slider_moved) for name in exhibit.sliders()}
+        trials = exhibit.trials()
+        self.trial = next(iter(trials.values())) if trials else None
+        measured_on = {spec.figure for spec in trials.values()}
+        specs = exhibit.figures()
+        self.figures = {
+            name: LawFigure(exhibit, name, height=420 if name in measured_on else 330)
+            for name, spec in specs.items()
+            if spec.shown or name in measured_on
+        }
+        self.readouts = ReadoutPanel(exhibit)
+        self.training: Training | None = None
+        if self.trial is not None:
+            self.layer = MeasuredLayer(self.figures[self.trial.figure])
+            self.verdict = VerdictCard()
+            self.bar = RunBar(self.trial, self._train, self._stop, self._pick)
+            self._callback = None
+            self._section = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
+            self._section.extend([self.figures[self.trial.figure], self.verdict])
+            self._list_runs(run_id)
+        self._layout = self._build()
+
+    # -- predict ----------------------------------------------------------------------------------------------
+
+    def _slider_moved(self) -> None:
+        with pn.io.hold():
+            self.refresh()
+        if self._moved is not None:
+            self._moved()
+
+    def refresh(self) -> None:
+        """Redraw every figure on screen and the numbers, and let the other controls follow."""
+        for figure in self.figures.values():
+            figure.refresh()
+        self.readouts.refresh()
+        for control in self.controls.values():
+            control.show()
+
+    def restore(self, values: dict[str, Any], trusted: bool = True) -> None:
+        """Set sliders from a link, a preset or Python. Raises BadInput and changes nothing if one cannot be used."""
+        self.exhibit.restore(values, trusted)
+        self._slider_moved()
+
+    # -- train ------------------------------------------------------------------------------------------------
+
+    def _train(self, size: str) -> None:
+        assert self.trial is not None
+        try:
+            training = self.lab.train(self.exhibit, self.trial.name, size, self.session)
+        except ExplorerError as error:
+            self.bar.say(str(error))
+            return
+        self._show_run(training)
+        self._list_runs(training.id, show=False)
+
+    def _stop(self) -> None:
+        if self.training is not None:
+            self.training.stop()
+
+    def _pick(self, run_id: str) -> None:
+        if self.training is None or run_id != self.training.id:
+            self._show_run(self.lab.training(run_id))
+
+    def _list_runs(self, chosen: str | None, show: bool = True) -> None:
+        assert self.trial is not None
+        runs = self.lab.store.runs(exhibit=self.exhibit.slug, trial=self.trial.name, limit=RUNS_LISTED)
+        names = {}
+        for run in runs:
+            verdicts = [one.verdict for one in self.lab.store.agreements(run.id)]
+            names[run_name(run, verdicts[0] if verdicts else "")] = run.id
+        first = chosen or (runs[0].id if runs else None)
+        self.bar.list_runs(names, first if first in names.values() else None)
+        if show and first is not None:
+            self._show_run(self.lab.training(first))
+
+    def _show_run(self, training: Training) -> None:
+        self.training = training
+        self.layer.watch(training)
+        self._section.visible = True
+        if self._tick():
+            self._watching.add(self)
+            self._start_ticking()
+
+    def _start_ticking(self) -> None:
+        period = max(PERIOD, 10 * len(self._watching))
+        if self._callback is None:
+            self._callback = pn.state.add_periodic_callback(self._tick, period=period)
+        elif not self._callback.running:
+            self._callback.period = period
+            self._callback.start()
+
+    def _tick(self) -> bool:
+        """Show what has come since; stop looking when the run has ended."""
+        with pn.io.hold():
+            self.layer.update()
+            live = self.bar.show(self.training)
+            if live:
+                self.verdict.show([], "The verdict comes when the run has ended.")
+        if not live:
+            self._ended()
+        return live
+
+    def _ended(self) -> None:
+        if self._callback is not None and self._callback.running:
+            self._callback.stop()
+            self._list_runs(self.training.id if self.training else None, show=False)
+        self._watching.discard(self)
+        if self.training is not None:
+            self.layer.update()
+            agreements = self.training.agreements()
+            self.verdict.show(agreements, "" if agreements else "No verdict: the run did not finish.")
+
+    # -- layout -----------------------------------------------------------------------------------------------
+
+    def _build(self) -> pn.Column:
+        paper = self.exhibit.paper
+        head = pmui.Column(
+            pmui.Typography(self.exhibit.question(), variant="h5", margin=(8, 10, 0, 10)),
+            pmui.Typography(paper.citation, variant="body2", margin=(0, 10, 4, 10), sx={"opacity": 0.75}),
+            sizing_mode="stretch_width",
+        )
+        sliders = pn.Column(*self._slider_cards(), sizing_mode="stretch_width", margin=0)
+        measured_on = self.trial.figure if self.trial else None
+        laws = [
+            pmui.Grid(figure, size={"xs": 12, "lg": 6})
+            for name, figure in self.figures.items()
+            if name != measured_on
+        ]
+        lesson = self.exhibit.lesson()
+        right = pn.Column(sizing_mode="stretch_width", margin=0)
+        if self.trial is not None:
+            right.append(self._section)
+        right.extend([self.readouts, pmui.Grid(*laws, container=True, spacing=1)])
+        if lesson:
+            right.append(
+                pmui.Details(
+                    pn.pane.Markdown(lesson, sizing_mode="stretch_width", renderer_options={"math": True}),
+                    title="Lesson",
+                    collapsed=False,
+                    sizing_mode="stretch_width",
+                )
+            )
+        body = pmui.Grid(
+            pmui.Grid(sliders, size={"xs": 12, "md": 4, "xl": 3}),
+            pmui.Grid(right, size={"xs": 12, "md": 8, "xl": 9}),
+            container=True,
+            spacing=1,
+            sizing_mode="stretch_width",
+        )
+        return pn.Column(head, *([self.bar] if self.trial else []), body, sizing_mode="stretch_width", margin=0)
+
+    def _slider_cards(self) -> list[Any]:
+        cards = []
+        if self.exhibit.presets:
+            self.preset = pmui.Select(
+                label="Published values",
+                options=["", *self.exhibit.presets],
+                value="",
+                size="small",
+                sizing_mode="stretch_width",
+                margin=(8, 12, 8, 8),
+            )
+            self.preset.param.watch(self._preset_chosen, "value")
+            cards.append(self.preset)
+        by_group: dict[str, list[Any]] = {}
+        for name, parameter in self.exhibit.sliders().items():
+            by_group.setdefault(parameter.group, []).append(self.controls[name])
+        for group, controls in by_group.items():
+            cards.append(
+                pmui.Card(
+                    *controls,
+                    title=GROUPS.get(group, group.capitalize()),
+                    collapsible=True,
+                    sizing_mode="stretch_width",
+                    margin=(0, 0, 8, 0),
+                )
+            )
+        return cards
+
+    def _preset_chosen(self, event: Any) -> None:
+        if event.new:
+            self.restore(self.exhibit.presets[event.new])
+
+    def __panel__(self) -> pn.Column:
+        return self._layout

@@ -1,0 +1,196 @@
+"""One figure of an exhibit: predicted curves in one source that is replaced whole when a slider moves."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import panel as pn
+from bokeh.models import (
+    ColumnDataSource,
+    CustomJSHover,
+    GlyphRenderer,
+    HoverTool,
+    Legend,
+    LegendItem,
+    Range1d,
+)
+from bokeh.plotting import figure as bokeh_figure
+from panel.viewable import Viewer
+
+from explorer.exhibits import Axis, Curve, Exhibit, FigureSpec, write_number
+from widgets.number_text import WRITE_NUMBER_JS
+from widgets.palette import DASHES, EMPHASIS, distinct, sequential
+
+
+def pack(curves: Sequence[Curve], slots: int) -> dict[str, Any]:
+    """Columns x0, y0, x1, y1 ... of one length; shorter curves and unused slots are filled with NaN.
+
+    One dictionary of float64 columns travels to the browser as one binary message, however many curves it holds.
+    """
+    length = max((len(curve.x) for curve in curves), default=1)
+    columns: dict[str, Any] = {}
+    for slot in range(slots):
+        for axis in ("x", "y"):
+            values = getattr(curves[slot], axis) if slot < len(curves) else np.empty(0)
+            column = np.full(length, np.nan)
+            column[: len(values)] = values
+            columns[f"{axis}{slot}"] = column
+        if slot < len(curves) and curves[slot].names:
+            columns[f"name{slot}"] = [*curves[slot].names, *[""] * (length - len(curves[slot].names))]
+    return columns
+
+
+def shape(curves: Sequence[Curve]) -> tuple[tuple[Any, ...], ...]:
+    """What decides the glyphs of a figure; while it stays the same only data has to move."""
+    return tuple((c.key, c.label, c.style, c.tone, c.emphasis, c.names) for c in curves)
+
+
+def summary(spec: FigureSpec, curves: Sequence[Curve]) -> str:
+    """The figure in one sentence, for screen readers."""
+    if not any(np.isfinite(curve.y).any() for curve in curves):
+        return f"{spec.title}. {spec.empty}"
+    parts = []
+    for curve in curves:
+        known = np.flatnonzero(np.isfinite(curve.x) & np.isfinite(curve.y))
+        if not len(known):
+            continue
+        first, last = known[0], known[-1]
+        parts.append(
+            f"{curve.label or curve.key}: from ({write_number(curve.x[first])}, {write_number(curve.y[first])})"
+            f" to ({write_number(curve.x[last])}, {write_number(curve.y[last])})"
+        )
+    return f"{spec.title}: {spec.y.title} against {spec.x.title}. " + "; ".join(parts) + "."
+
+
+def _range(axis: Axis) -> dict[str, Any]:
+    if axis.low is not None and axis.high is not None:
+        return {"start": axis.low, "end": axis.high}
+    return {}
+
+
+def blank_figure(spec: FigureSpec, height: int) -> Any:
+    """A Bokeh figure with the axes, tools and hover of `spec` and nothing on it."""
+    ranges = {
+        f"{name}_range": Range1d(**limits)
+        for name, axis in (("x", spec.x), ("y", spec.y))
+        if (limits := _range(axis))
+    }
+    plot = bokeh_figure(
+        title=spec.title,
+        height=height,
+        sizing_mode="stretch_width",
+        x_axis_type=spec.x.scale,
+        y_axis_type=spec.y.scale,
+        x_axis_label=spec.x.title,
+        y_axis_label=spec.y.title,
+        tools="pan,box_zoom,wheel_zoom,reset,save",
+        active_drag=None,
+        **ranges,
+    )
+    plot.toolbar.logo = None
+    plot.toolbar.autohide = True
+    plot.title.text_font_size = "14px"
+    plot.min_border_right = 16
+    for axis in (plot.xaxis, plot.yaxis):
+        axis.axis_label_text_font_style = "normal"
+    return plot
+
+
+def hover(spec: FigureSpec, renderer: GlyphRenderer, x: str, y: str, title: str) -> HoverTool:
+    """Reads one renderer's values in the field's notation."""
+    tips = [
+        (title or " ", " "),
+        (spec.x.label, f"@{{{x}}}{{custom}}"),
+        (spec.y.label, f"@{{{y}}}{{custom}}"),
+    ]
+    if title.startswith("@"):
+        tips[0] = ("", title)
+    formats = {f"@{{{column}}}": CustomJSHover(code=f"{WRITE_NUMBER_JS}; return write(value)") for column in (x, y)}
+    return HoverTool(renderers=[renderer], tooltips=tips, formatters=formats, visible=False)
+
+
+class LawFigure(Viewer):
+    """The predicted curves of one figure of an exhibit.
+
+    `refresh()` reads the exhibit and replaces the data; glyphs are rebuilt only if curves come, go or change style.
+    """
+
+    def __init__(self, exhibit: Exhibit, name: str, height: int = 340, **params: Any) -> None:
+        super().__init__(**params)
+        self.exhibit = exhibit
+        self.spec = exhibit.figures()[name]
+        self.plot = blank_figure(self.spec, height)
+        self.source = ColumnDataSource(name=f"{name}-curves")
+        self.legend = Legend(
+            items=[],
+            location="top_right",
+            background_fill_alpha=0.7,
+            border_line_alpha=0,
+            label_text_font_size="11px",
+            spacing=0,
+            padding=4,
+            click_policy="hide",
+        )
+        self.plot.add_layout(self.legend)
+        self._shape: tuple[tuple[Any, ...], ...] | None = None
+        self._renderers: list[GlyphRenderer] = []
+        self._hovers: list[HoverTool] = []
+        self._pane = pn.pane.Bokeh(self.plot, sizing_mode="stretch_width", min_height=height)
+        self._empty = pn.pane.Alert(
+            self.spec.empty, alert_type="light", visible=False, sizing_mode="stretch_width", margin=(0, 10)
+        )
+        self.refresh()
+
+    def refresh(self) -> None:
+        """Draw the exhibit as its sliders stand."""
+        curves = self.exhibit.curves(self.spec.name)
+        if (now := shape(curves)) != self._shape:
+            self._rebuild(curves)
+            self._shape = now
+        else:
+            self.source.data = pack(curves, len(curves))
+        nothing = not any(np.isfinite(curve.y).any() for curve in curves)
+        if self._empty.visible != nothing:
+            self._empty.visible = nothing
+
+    def describe(self) -> str:
+        """The figure in one sentence."""
+        return summary(self.spec, self.exhibit.curves(self.spec.name))
+
+    def _rebuild(self, curves: Sequence[Curve]) -> None:
+        old = set(self._renderers) | set(self._hovers)
+        self.plot.renderers = [r for r in self.plot.renderers if r not in old]
+        self.plot.tools = [t for t in self.plot.tools if t not in old]
+        self.source.data = pack(curves, len(curves))
+        drawn = [self._draw(slot, curve) for slot, curve in enumerate(curves)]
+        self._renderers = [renderer for group in drawn for renderer in group]
+        self.legend.items = [
+            LegendItem(label=curve.label, renderers=group)
+            for curve, group in zip(curves, drawn, strict=True)
+            if curve.label
+        ]
+        self._hovers = [
+            hover(self.spec, group[0], f"x{slot}", f"y{slot}", f"@name{slot}" if curve.names else curve.label)
+            for slot, (curve, group) in enumerate(zip(curves, drawn, strict=True))
+        ]
+        self.plot.add_tools(*self._hovers)
+
+    def _draw(self, slot: int, curve: Curve) -> list[GlyphRenderer]:
+        colour = distinct(slot) if curve.tone is None else sequential(curve.tone)
+        if curve.emphasis:
+            colour = EMPHASIS
+        keys: dict[str, Any] = {"x": f"x{slot}", "y": f"y{slot}", "source": self.source}
+        if curve.style == "dots":
+            size = 12 if curve.emphasis else 8
+            drawn = [self.plot.scatter(**keys, size=size, color=colour, line_color="white")]
+            if curve.names:
+                words = {"text": f"name{slot}", "text_font_size": "11px", "text_color": "#7A7A7A"}
+                drawn.append(self.plot.text(**keys, **words, x_offset=7, y_offset=5))
+            return drawn
+        width = 3 if curve.emphasis else 2
+        return [self.plot.line(**keys, line_width=width, color=colour, line_dash=DASHES[curve.style])]
+
+    def __panel__(self) -> pn.Column:
+        return pn.Column(self._pane, self._empty, sizing_mode="stretch_width", margin=0)

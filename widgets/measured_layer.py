@@ -1,0 +1,121 @@
+"""Measured points and sealed predictions, drawn over a figure of an exhibit and streamed while a run lives."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from bokeh.models import Band, BoxAnnotation, ColumnDataSource, GlyphRenderer, LegendItem
+
+from explorer.lab import SLIDERS, Training
+from explorer.records import Prediction, Series
+from widgets.law_figure import LawFigure, hover
+from widgets.palette import DASHES, ColourOf
+
+MOST_POINTS = 2000  # a series holds more than a screen can show: what is drawn is thinned, what is stored is whole
+EMPTY: dict[str, list[Any]] = {"x": [], "y": [], "series": [], "label": [], "colour": []}
+
+
+class MeasuredLayer:
+    """What one run measured, over the curves of `target`.
+
+    `watch(training)` starts with what is stored; `update()` adds what has come since, in one short message.
+    """
+
+    def __init__(self, target: LawFigure) -> None:
+        self.figure = target
+        name = target.spec.name
+        self.points = ColumnDataSource(data=dict(EMPTY), name=f"{name}-measured")
+        self._dots = target.plot.scatter(
+            "x", "y", source=self.points, color="colour", fill_alpha=0.45, line_alpha=0.9, size=7
+        )
+        target.plot.add_tools(hover(target.spec, self._dots, "x", "y", "@series"))
+        self._legend_item = LegendItem(label={"field": "label"}, renderers=[self._dots])
+        self._training: Training | None = None
+        self._series: dict[str, Series] = {}
+        self._cursor: dict[str, int] = {}
+        self._colour = ColourOf()
+        self._sealed: dict[str, list[Any]] = {}
+
+    def watch(self, training: Training | None) -> None:
+        """Show this run from now on, or nothing."""
+        self._training, self._series, self._cursor = training, {}, {}
+        self._colour = ColourOf()
+        for drawn in self._sealed.values():
+            self._remove(drawn)
+        self._sealed = {}
+        self.points.data = dict(EMPTY)
+        self.update()
+
+    def update(self) -> int:
+        """Draw what has been stored since the last call.
+
+        Returns:
+            how many points were added.
+        """
+        if self._training is None:
+            return 0
+        store = self._training.lab.store
+        declared, points, self._cursor = store.since(self._training.id, self._cursor)
+        self._series.update({series.key: series for series in declared})
+        fresh = [(key, x, y) for key, x, y in points if self._shows(key)]
+        if fresh:
+            rows: dict[str, list[Any]] = {name: [] for name in EMPTY}
+            for key, x, y in fresh:
+                label = self._series[key].label
+                for name, value in zip(EMPTY, (x, y, key, label, self._colour(label)), strict=True):
+                    rows[name].append(value)
+            if self._legend_item not in self.figure.legend.items:
+                self.figure.legend.items = [*self.figure.legend.items, self._legend_item]
+            self.points.stream(rows, rollover=MOST_POINTS * max(1, len(self._series)))
+        for name, sealed in self._training.predictions().items():
+            if name not in self._sealed:
+                self._sealed[name] = self._draw_sealed(sealed.prediction)
+        return len(fresh)
+
+    def _shows(self, key: str) -> bool:
+        return key in self._series and self._series[key].figure == self.figure.spec.name
+
+    def _draw_sealed(self, prediction: Prediction) -> list[Any]:
+        """Dashed lines, a band where an interval is known, and a shade over the region that is scored."""
+        if prediction.figure != self.figure.spec.name:
+            return []
+        plot, drawn = self.figure.plot, []
+        for curve in prediction.curves:
+            if not curve.x:
+                continue
+            colour = self._colour(curve.label)
+            data = {"x": np.array(curve.x), "y": np.array(curve.y)}
+            if curve.lower is not None and curve.upper is not None:
+                data |= {"lower": np.array(curve.lower), "upper": np.array(curve.upper)}
+            source = ColumnDataSource(data=data, name=f"sealed {prediction.name} {curve.key}")
+            line = plot.line(
+                "x", "y", source=source, color=colour, line_width=2, line_dash=DASHES["dashed"]
+            )
+            drawn.append(line)
+            if "lower" in data:
+                band = Band(
+                    base="x", lower="lower", upper="upper", source=source, fill_color=colour, fill_alpha=0.18
+                )
+                plot.add_layout(band)
+                drawn.append(band)
+        scored = prediction.details.get("scored_x")
+        if scored:
+            shade = BoxAnnotation(left=scored[0], right=scored[1], fill_alpha=0.05, fill_color="#0072B2")
+            plot.add_layout(shade)
+            drawn.append(shade)
+        if drawn and prediction.name != SLIDERS:
+            lines = [one for one in drawn if isinstance(one, GlyphRenderer)]
+            item = LegendItem(label="sealed prediction", renderers=lines[:1])
+            self.figure.legend.items = [*self.figure.legend.items, item]
+            drawn.append(item)
+        return drawn
+
+    def _remove(self, drawn: list[Any]) -> None:
+        plot = self.figure.plot
+        gone = set(drawn)
+        plot.renderers = [one for one in plot.renderers if one not in gone]
+        plot.center = [one for one in plot.center if one not in gone]
+        self.figure.legend.items = [
+            one for one in self.figure.legend.items if one not in gone and one is not self._legend_item
+        ]

@@ -1,0 +1,27 @@
+"""`explorer.exhibits.write_number` once more in JavaScript, for what the browser writes without asking Python."""
+
+from __future__ import annotations
+
+from bokeh.models import CustomJSTickFormatter
+
+WRITE_NUMBER_JS = """
+function write(v) {
+  if (!isFinite(v)) return "–";
+  const size = Math.abs(v);
+  const short = (t) => t.includes(".") ? t.replace(/0+$/, "").replace(/[.]$/, "") : t;
+  if (size >= 1e15 || (size > 0 && size < 1e-4)) {
+    const [m, e] = v.toExponential(3).split("e");
+    return short(m) + "e" + Number(e);
+  }
+  for (const [letter, scale] of [["T", 1e12], ["B", 1e9], ["M", 1e6]])
+    if (size >= scale) return short((v / scale).toPrecision(4)) + letter;
+  if (size >= 1e4) return Math.round(v).toLocaleString("en-US");
+  return short(v.toPrecision(4));
+}
+"""
+
+
+def number_formatter(scale: str) -> CustomJSTickFormatter:
+    """Writes a slider's value; on a log scale the slider holds log10 of it."""
+    value = "Math.pow(10, tick)" if scale == "log" else "tick"
+    return CustomJSTickFormatter(code=f"{WRITE_NUMBER_JS}; return write({value})")

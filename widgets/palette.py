@@ -1,0 +1,28 @@
+"""Colours that survive colour blindness and print: Okabe and Ito's for things, viridis for ordered families."""
+
+from __future__ import annotations
+
+from bokeh.palettes import Viridis256
+
+DISTINCT = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A7A7A", "#B8A800")
+DASHES = {"solid": "solid", "dashed": [8, 5], "dotted": [2, 4], "dots": "solid"}
+EMPHASIS = "#D55E00"
+
+
+def distinct(index: int) -> str:
+    return DISTINCT[index % len(DISTINCT)]
+
+
+def sequential(tone: float) -> str:
+    """A colour for a place in [0, 1]; the pale end is left out so that lines show on white."""
+    return Viridis256[round(min(max(tone, 0.0), 1.0) * 215)]
+
+
+class ColourOf:
+    """Hands out one distinct colour a label, in the order labels are first seen."""
+
+    def __init__(self) -> None:
+        self._given: dict[str, str] = {}
+
+    def __call__(self, label: str) -> str:
+        return self._given.setdefault(label, distinct(len(self._given)))

@@ -1,0 +1,131 @@
+"""Train, Stop, how far it is, and which earlier run is on show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+from panel.viewable import Viewer
+
+from explorer.exhibits import TrialSpec, write_number
+from explorer.lab import Training
+from explorer.runs import Run
+
+LIVE_STATES = ("queued", "running")
+
+
+def duration(seconds: float) -> str:
+    """About how long, in words: 12 s, 3 min, 1.5 h."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
+
+
+def status_line(run: Run, training: Training) -> str:
+    """State, what it is doing, rate, time left and device, in one line."""
+    if run.state not in LIVE_STATES:
+        return f"{run.state.capitalize()}. {run.sentence}".strip()
+    parts = [run.state if run.state == "queued" else (run.progress.note or "starting")]
+    job = training.job
+    if job is not None and run.state == "running":
+        if job.tokens_per_second:
+            parts.append(f"{write_number(job.tokens_per_second, 3)} tokens/s")
+        if job.seconds_left is not None:
+            parts.append(f"about {duration(job.seconds_left)} left")
+    if run.device:
+        parts.append(f"on {run.device}")
+    return " · ".join(parts)
+
+
+def run_name(run: Run, verdict: str = "") -> str:
+    """How a stored run is called in a list."""
+    when = run.created.replace("T", " ")[:16] if isinstance(run.created, str) else str(run.created)
+    return f"{when} · {run.size} · {verdict or run.state}"
+
+
+class RunBar(Viewer):
+    """The controls of one trial.
+
+    Args:
+        trial: what is trained.
+        train: called with the size when Train is pressed.
+        stop: called when Stop is pressed.
+        pick: called with a run's id when an earlier run is chosen.
+    """
+
+    def __init__(
+        self,
+        trial: TrialSpec,
+        train: Callable[[str], None],
+        stop: Callable[[], None],
+        pick: Callable[[str], None],
+        **params: Any,
+    ) -> None:
+        super().__init__(**params)
+        self.trial = trial
+        default = "default" if "default" in trial.sizes else trial.sizes[0]
+        self.size = pmui.Select(
+            label="Size",
+            options={f"{size} · about {duration(trial.seconds[size])}": size for size in trial.sizes},
+            value=default,
+            size="small",
+            width=190,
+            margin=(6, 8),
+        )
+        self.start = pmui.Button(label="Train", icon="play_arrow", color="primary", variant="contained", margin=(8, 8))
+        self.halt = pmui.Button(label="Stop", icon="stop", color="error", variant="outlined", disabled=True, margin=(8, 8))
+        self.runs = pmui.Select(label="Runs", options={}, size="small", width=290, margin=(6, 8), disabled=True)
+        self.bar = pmui.LinearProgress(
+            value=0, variant="determinate", sizing_mode="stretch_width", visible=False, margin=(0, 10)
+        )
+        self.status = pn.pane.HTML("", sizing_mode="stretch_width", margin=(2, 10))
+        self.start.on_click(lambda _: train(self.size.value))
+        self.halt.on_click(lambda _: stop())
+        self._pick, self._listing = pick, False
+        self.runs.param.watch(self._picked, "value")
+
+    def _picked(self, event: Any) -> None:
+        if event.new and not self._listing:
+            self._pick(event.new)
+
+    def list_runs(self, runs: dict[str, str], chosen: str | None) -> None:
+        """Offer these runs, by name to id, with one of them chosen."""
+        self._listing = True
+        try:
+            self.runs.param.update(options=runs, value=chosen, disabled=not runs)
+        finally:
+            self._listing = False
+
+    def say(self, text: str) -> None:
+        html = f"<span role='status' aria-live='polite'>{escape(text)}</span>"
+        if self.status.object != html:
+            self.status.object = html
+
+    def show(self, training: Training | None) -> bool:
+        """Follow this run.
+
+        Returns:
+            whether it is still going on.
+        """
+        run = training.run if training is not None else None
+        live = run is not None and training is not None and training.live
+        if self.halt.disabled == live:
+            self.halt.disabled = not live
+        if self.bar.visible != live:
+            self.bar.visible = live
+        if run is None or training is None:
+            return False
+        percent = int(100 * run.progress.done)
+        if live and self.bar.value != percent:
+            self.bar.value = percent
+        self.say(status_line(run, training))
+        return live
+
+    def __panel__(self) -> pn.Column:
+        controls = pmui.FlexBox(self.start, self.halt, self.size, self.runs, sizing_mode="stretch_width")
+        return pn.Column(controls, self.bar, self.status, sizing_mode="stretch_width", margin=0)

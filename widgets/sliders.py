@@ -1,0 +1,157 @@
+"""One control a parameter of an exhibit: a slider with a typed value, or a choice."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+from panel.viewable import Viewer
+
+from explorer.errors import BadInput
+from explorer.exhibits import Choice, Count, Exhibit, Quantity, write_number
+from widgets.latency import answer_at_once
+from widgets.number_text import number_formatter
+
+STEPS = 400  # positions of a slider between its ends
+
+
+class QuantitySlider(Viewer):
+    """A slider and a text field for one number of an exhibit.
+
+    Dragging sends every step at once; typing takes 70B, 1.4T or 2e20; a value that cannot be used is refused
+    in one sentence under the field and changes nothing.
+
+    Args:
+        exhibit: whose number it is.
+        name: the parameter's name, which is also its symbol.
+        moved: called with no argument after the exhibit has the new value.
+    """
+
+    def __init__(self, exhibit: Exhibit, name: str, moved: Callable[[], None], **params: Any) -> None:
+        super().__init__(**params)
+        self.exhibit, self.name_, self.moved = exhibit, name, moved
+        self.quantity: Quantity | Count = exhibit.param[name]
+        low, high = self.quantity.get_soft_bounds()
+        self._log = self.quantity.scale == "log"
+        self._whole = isinstance(self.quantity, Count)
+        start, end = self._place(low), self._place(high)
+        step = 1 if self._whole and not self._log else self.quantity.step or (end - start) / STEPS
+        unit = f" ({self.quantity.unit})" if self.quantity.unit else ""
+        words = self.quantity.label
+        self.label = f"{name} · {words}{unit}" if len(name) <= 6 and words.lower() != name else f"{words}{unit}"
+        self.slider = pmui.FloatSlider(
+            label=self.label,
+            start=start,
+            end=end,
+            step=step,
+            value=self._clip(getattr(exhibit, name)),
+            format=number_formatter(self.quantity.scale),
+            show_value=False,
+            size="small",
+            sizing_mode="stretch_width",
+            margin=(0, 12, 0, 8),
+        )
+        answer_at_once(self.slider)
+        self.field = pmui.TextInput(
+            label=name,
+            value=write_number(getattr(exhibit, name)),
+            size="small",
+            variant="standard",
+            width=96,
+            margin=(0, 4, 0, 4),
+        )
+        self.slider.param.watch(self._dragged, "value")
+        self.field.param.watch(self._typed, "value")
+        self._showing = False
+
+    def _place(self, value: float) -> float:
+        return math.log10(value) if self._log else float(value)
+
+    def _value(self, place: float) -> float | int:
+        value = 10.0**place if self._log else place
+        low, high = self.quantity.bounds
+        value = min(max(value, low), high)
+        return round(value) if self._whole else value
+
+    def _clip(self, value: float) -> float:
+        """The slider's own range may be narrower than the bounds; it then rests at its end."""
+        low, high = self.quantity.get_soft_bounds()
+        return self._place(min(max(value, low), high))
+
+    def _dragged(self, event: Any) -> None:
+        if self._showing:
+            return
+        self.exhibit.move(**{self.name_: self._value(event.new)})
+        self.moved()
+
+    def _typed(self, event: Any) -> None:
+        if self._showing:
+            return
+        try:
+            self.exhibit.restore({self.name_: event.new}, trusted=False)
+        except BadInput as error:
+            self.field.error_state = True
+            self.field.helper_text = str(error)
+            return
+        self.moved()
+
+    def show(self) -> None:
+        """Take over the exhibit's value; what already shows it is left alone."""
+        value = getattr(self.exhibit, self.name_)
+        self._showing = True
+        try:
+            place = self._clip(value)
+            if self._clip(self._value(self.slider.value)) != place and abs(self.slider.value - place) > 1e-12:
+                self.slider.value = place
+            text = write_number(value)
+            if self.field.value != text:
+                self.field.param.update(value=text, value_input=text)
+            if self.field.error_state:
+                self.field.param.update(error_state=False, helper_text="")
+        finally:
+            self._showing = False
+
+    def __panel__(self) -> pn.Row:
+        return pn.Row(self.slider, self.field, sizing_mode="stretch_width", margin=(0, 0, 2, 0))
+
+
+class ChoiceSelect(Viewer):
+    """A drop-down for one choice of an exhibit."""
+
+    def __init__(self, exhibit: Exhibit, name: str, moved: Callable[[], None], **params: Any) -> None:
+        super().__init__(**params)
+        self.exhibit, self.name_, self.moved = exhibit, name, moved
+        choice: Choice = exhibit.param[name]
+        current = getattr(exhibit, name)
+        self.select = pmui.Select(
+            label=choice.label,
+            options=[*choice.objects, *([] if current in choice.objects else [current])],
+            value=current,
+            size="small",
+            sizing_mode="stretch_width",
+            margin=(4, 12, 8, 8),
+        )
+        self.select.param.watch(self._chosen, "value")
+
+    def _chosen(self, event: Any) -> None:
+        if event.new != getattr(self.exhibit, self.name_):
+            self.exhibit.move(**{self.name_: event.new})
+            self.moved()
+
+    def show(self) -> None:
+        value = getattr(self.exhibit, self.name_)
+        if self.select.value != value:
+            self.select.value = value
+
+    def __panel__(self) -> pmui.Select:
+        return self.select
+
+
+def control_for(exhibit: Exhibit, name: str, moved: Callable[[], None]) -> QuantitySlider | ChoiceSelect:
+    """The control that suits the parameter's type."""
+    if isinstance(exhibit.param[name], Choice):
+        return ChoiceSelect(exhibit, name, moved)
+    return QuantitySlider(exhibit, name, moved)
