@@ -31,7 +31,7 @@ def notes_on(problem: Problem, theta: np.ndarray) -> tuple[str, ...]:
         levels = len(np.unique(problem.variables[name]))
         if levels < 3:
             word = "value" if levels == 1 else "values"
-            notes.append(f"{name} takes only {levels} {word}: its exponent cannot be told from these points.")
+            notes.append(f"{name} takes only {levels} {word}: too few to tell its power law from a constant.")
     points = len(problem.log_loss)
     if points == len(problem.free):
         notes.append(
