@@ -30,6 +30,8 @@ from explorer.training.stacked import Stacked
 MODELS: dict[str, type[Stacked]] = {"residual-mlp": ResidualMLP, "decoder": Decoder}
 WARMUP_STEPS = 30
 TICK_SECONDS = 0.05
+CHECK_STEPS = 10
+"""How often training losses are looked at; each look waits for a GPU to finish its step."""
 BLOCK = 2048
 """Held-out tokens a member measured at a time: so few that Stop is answered between two blocks."""
 STEP_OVERHEAD = 2.5e7
@@ -166,8 +168,9 @@ def train_ladder(
             losses = group.train(shown, step)
             spent += cost
             tokens += positions
-            if time.perf_counter() - last_tick > TICK_SECONDS:
+            if step % CHECK_STEPS == 0:
                 group.check(losses, step)
+            if time.perf_counter() - last_tick > TICK_SECONDS:
                 yield Tick(spent / (steps * sum(costs)), tokens)
                 last_tick = time.perf_counter()
         if step not in checkpoints:
