@@ -21,8 +21,10 @@ from widgets.sliders import control_for
 from widgets.verdict import VerdictCard
 
 PERIOD = 100  # ms between looks at a live run; more when many pages watch, so that sliders stay quick
+HEIGHT, MEASURED_HEIGHT = 330, 420  # px
 GROUPS = {"law": "The law", "data": "Size and data", "training": "The live run"}
 RUNS_LISTED = 30
+NO_PRESET = "none chosen"
 
 
 class ExhibitView(Viewer):
@@ -56,17 +58,27 @@ class ExhibitView(Viewer):
         measured_on = {spec.figure for spec in trials.values()}
         specs = exhibit.figures()
         self.figures = {
-            name: LawFigure(exhibit, name, height=420 if name in measured_on else 330)
+            name: LawFigure(exhibit, name, height=MEASURED_HEIGHT if name in measured_on else HEIGHT)
             for name, spec in specs.items()
             if spec.shown or name in measured_on
         }
+        laws = {spec.title: name for name, spec in specs.items() if name not in measured_on}
+        self._grid = pmui.Grid(container=True, spacing=1, sizing_mode="stretch_width")
+        self.chooser = pmui.CheckButtonGroup(
+            label="Figures",
+            options=laws,
+            value=[name for name in laws.values() if name in self.figures],
+            size="small",
+            margin=(0, 10),
+        )
+        self.chooser.param.watch(lambda _: self._lay_out_figures(), "value")
         self.readouts = ReadoutPanel(exhibit)
         self.training: Training | None = None
+        self._callback: Any = None
         if self.trial is not None:
             self.layer = MeasuredLayer(self.figures[self.trial.figure])
             self.verdict = VerdictCard()
             self.bar = RunBar(self.trial, self._train, self._stop, self._pick)
-            self._callback = None
             self._section = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
             self._section.extend([self.figures[self.trial.figure], self.verdict])
             self._list_runs(run_id)
@@ -82,8 +94,9 @@ class ExhibitView(Viewer):
 
     def refresh(self) -> None:
         """Redraw every figure on screen and the numbers, and let the other controls follow."""
-        for figure in self.figures.values():
-            figure.refresh()
+        for name, figure in self.figures.items():
+            if name in self.chooser.value or (self.trial and name == self.trial.figure):
+                figure.refresh()
         self.readouts.refresh()
         for control in self.controls.values():
             control.show()
@@ -153,14 +166,19 @@ class ExhibitView(Viewer):
         return live
 
     def _ended(self) -> None:
-        if self._callback is not None and self._callback.running:
-            self._callback.stop()
+        if self in self._watching:
+            self.close()
             self._list_runs(self.training.id if self.training else None, show=False)
-        self._watching.discard(self)
         if self.training is not None:
             self.layer.update()
             agreements = self.training.agreements()
             self.verdict.show(agreements, "" if agreements else "No verdict: the run did not finish.")
+
+    def close(self) -> None:
+        """Stop looking; the run itself goes on and is found again in the store."""
+        if self._callback is not None and self._callback.running:
+            self._callback.stop()
+        self._watching.discard(self)
 
     # -- layout -----------------------------------------------------------------------------------------------
 
@@ -172,23 +190,17 @@ class ExhibitView(Viewer):
             sizing_mode="stretch_width",
         )
         sliders = pn.Column(*self._slider_cards(), sizing_mode="stretch_width", margin=0)
-        measured_on = self.trial.figure if self.trial else None
-        laws = [
-            pmui.Grid(figure, size={"xs": 12, "lg": 6})
-            for name, figure in self.figures.items()
-            if name != measured_on
-        ]
         lesson = self.exhibit.lesson()
         right = pn.Column(sizing_mode="stretch_width", margin=0)
         if self.trial is not None:
             right.append(self._section)
-        right.extend([self.readouts, pmui.Grid(*laws, container=True, spacing=1)])
+        self._lay_out_figures()
+        right.extend([self.readouts, self.chooser, self._grid])
         if lesson:
             right.append(
-                pmui.Details(
-                    pn.pane.Markdown(lesson, sizing_mode="stretch_width", renderer_options={"math": True}),
+                pmui.Card(
+                    pn.pane.Markdown(lesson, sizing_mode="stretch_width", margin=(0, 12)),
                     title="Lesson",
-                    collapsed=False,
                     sizing_mode="stretch_width",
                 )
             )
@@ -201,13 +213,22 @@ class ExhibitView(Viewer):
         )
         return pn.Column(head, *([self.bar] if self.trial else []), body, sizing_mode="stretch_width", margin=0)
 
+    def _lay_out_figures(self) -> None:
+        """Put the chosen figures side by side; one that was never shown is drawn now."""
+        for name in self.chooser.value:
+            if name not in self.figures:
+                self.figures[name] = LawFigure(self.exhibit, name, height=HEIGHT)
+            self.figures[name].refresh()
+        order = [name for name in self.exhibit.figures() if name in self.chooser.value]
+        self._grid.objects = [pmui.Grid(self.figures[name], size={"xs": 12, "lg": 6}) for name in order]
+
     def _slider_cards(self) -> list[Any]:
         cards = []
         if self.exhibit.presets:
             self.preset = pmui.Select(
                 label="Published values",
-                options=["", *self.exhibit.presets],
-                value="",
+                options=[NO_PRESET, *self.exhibit.presets],
+                value=NO_PRESET,
                 size="small",
                 sizing_mode="stretch_width",
                 margin=(8, 12, 8, 8),
@@ -230,7 +251,7 @@ class ExhibitView(Viewer):
         return cards
 
     def _preset_chosen(self, event: Any) -> None:
-        if event.new:
+        if event.new != NO_PRESET:
             self.restore(self.exhibit.presets[event.new])
 
     def __panel__(self) -> pn.Column:

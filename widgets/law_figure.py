@@ -20,8 +20,11 @@ from bokeh.plotting import figure as bokeh_figure
 from panel.viewable import Viewer
 
 from explorer.exhibits import Axis, Curve, Exhibit, FigureSpec, write_number
-from widgets.number_text import WRITE_NUMBER_JS
+from widgets.number_text import WRITE_NUMBER_JS, tick_formatter
 from widgets.palette import DASHES, EMPHASIS, distinct, sequential
+
+
+LEGEND_LETTERS = 52  # of one row of the legend under a plot in half a page's width
 
 
 def pack(curves: Sequence[Curve], slots: int) -> dict[str, Any]:
@@ -93,8 +96,10 @@ def blank_figure(spec: FigureSpec, height: int) -> Any:
     plot.toolbar.autohide = True
     plot.title.text_font_size = "14px"
     plot.min_border_right = 16
-    for axis in (plot.xaxis, plot.yaxis):
-        axis.axis_label_text_font_style = "normal"
+    for drawn, axis in ((plot.xaxis, spec.x), (plot.yaxis, spec.y)):
+        drawn.axis_label_text_font_style = "normal"
+        if axis.scale == "log":
+            drawn.formatter = tick_formatter()
     return plot
 
 
@@ -114,7 +119,8 @@ def hover(spec: FigureSpec, renderer: GlyphRenderer, x: str, y: str, title: str)
 class LawFigure(Viewer):
     """The predicted curves of one figure of an exhibit.
 
-    `refresh()` reads the exhibit and replaces the data; glyphs are rebuilt only if curves come, go or change style.
+    `refresh()` reads the exhibit and replaces the data, if a slider that the figure needs has moved; glyphs are
+    rebuilt only if curves come, go or change style.
     """
 
     def __init__(self, exhibit: Exhibit, name: str, height: int = 340, **params: Any) -> None:
@@ -125,15 +131,20 @@ class LawFigure(Viewer):
         self.source = ColumnDataSource(name=f"{name}-curves")
         self.legend = Legend(
             items=[],
-            location="top_right",
-            background_fill_alpha=0.7,
+            location="left",
+            orientation="horizontal",
+            background_fill_alpha=0,
             border_line_alpha=0,
-            label_text_font_size="11px",
-            spacing=0,
-            padding=4,
+            label_text_font_size="12px",
+            glyph_width=16,
+            spacing=4,
+            padding=2,
+            margin=0,
             click_policy="hide",
         )
-        self.plot.add_layout(self.legend)
+        self.plot.add_layout(self.legend, "below")
+        self._drawn_for: dict[str, Any] | None = None
+        self._measured = False
         self._shape: tuple[tuple[Any, ...], ...] | None = None
         self._renderers: list[GlyphRenderer] = []
         self._hovers: list[HoverTool] = []
@@ -145,13 +156,32 @@ class LawFigure(Viewer):
 
     def refresh(self) -> None:
         """Draw the exhibit as its sliders stand."""
+        needs = self.spec.needs
+        wanted = {n: v for n, v in self.exhibit.values().items() if needs is None or n in needs}
+        if wanted == self._drawn_for:
+            return
+        self._drawn_for = wanted
         curves = self.exhibit.curves(self.spec.name)
         if (now := shape(curves)) != self._shape:
             self._rebuild(curves)
             self._shape = now
         else:
             self.source.data = pack(curves, len(curves))
-        nothing = not any(np.isfinite(curve.y).any() for curve in curves)
+        self._predicted = any(np.isfinite(curve.y).any() for curve in curves)
+        self._say_if_empty()
+
+    @property
+    def measured(self) -> bool:
+        """Whether something measured is drawn over the curves."""
+        return self._measured
+
+    @measured.setter
+    def measured(self, there: bool) -> None:
+        self._measured = there
+        self._say_if_empty()
+
+    def _say_if_empty(self) -> None:
+        nothing = not (self._predicted or self._measured)
         if self._empty.visible != nothing:
             self._empty.visible = nothing
 
@@ -171,6 +201,8 @@ class LawFigure(Viewer):
             for curve, group in zip(curves, drawn, strict=True)
             if curve.label
         ]
+        longest = max((len(curve.label) for curve in curves), default=0)
+        self.legend.ncols = max(1, min(4, LEGEND_LETTERS // (longest + 5)))
         self._hovers = [
             hover(self.spec, group[0], f"x{slot}", f"y{slot}", f"@name{slot}" if curve.names else curve.label)
             for slot, (curve, group) in enumerate(zip(curves, drawn, strict=True))

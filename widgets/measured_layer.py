@@ -45,6 +45,7 @@ class MeasuredLayer:
             self._remove(drawn)
         self._sealed = {}
         self.points.data = dict(EMPTY)
+        self.figure.measured = False
         self.update()
 
     def update(self) -> int:
@@ -67,6 +68,7 @@ class MeasuredLayer:
                     rows[name].append(value)
             if self._legend_item not in self.figure.legend.items:
                 self.figure.legend.items = [*self.figure.legend.items, self._legend_item]
+            self.figure.measured = True
             self.points.stream(rows, rollover=MOST_POINTS * max(1, len(self._series)))
         for name, sealed in self._training.predictions().items():
             if name not in self._sealed:

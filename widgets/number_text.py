@@ -21,6 +21,12 @@ function write(v) {
 """
 
 
+def tick_formatter() -> CustomJSTickFormatter:
+    """Writes the ticks of a log axis, short enough not to run into each other: 400K, 1.4T."""
+    code = f'{WRITE_NUMBER_JS}; return tick >= 1e3 && tick < 1e6 ? write(tick / 1e3) + "K" : write(tick)'
+    return CustomJSTickFormatter(code=code)
+
+
 def number_formatter(scale: str) -> CustomJSTickFormatter:
     """Writes a slider's value; on a log scale the slider holds log10 of it."""
     value = "Math.pow(10, tick)" if scale == "log" else "tick"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from html import escape
 from typing import Any
@@ -29,7 +30,7 @@ def duration(seconds: float) -> str:
 def status_line(run: Run, training: Training) -> str:
     """State, what it is doing, rate, time left and device, in one line."""
     if run.state not in LIVE_STATES:
-        return f"{run.state.capitalize()}. {run.sentence}".strip()
+        return run.sentence or f"{run.state.capitalize()}."
     parts = [run.state if run.state == "queued" else (run.progress.note or "starting")]
     job = training.job
     if job is not None and run.state == "running":
@@ -44,7 +45,7 @@ def status_line(run: Run, training: Training) -> str:
 
 def run_name(run: Run, verdict: str = "") -> str:
     """How a stored run is called in a list."""
-    when = run.created.replace("T", " ")[:16] if isinstance(run.created, str) else str(run.created)
+    when = time.strftime("%Y-%m-%d %H:%M", time.localtime(run.created))
     return f"{when} · {run.size} · {verdict or run.state}"
 
 

@@ -40,10 +40,8 @@ class QuantitySlider(Viewer):
         start, end = self._place(low), self._place(high)
         step = 1 if self._whole and not self._log else self.quantity.step or (end - start) / STEPS
         unit = f" ({self.quantity.unit})" if self.quantity.unit else ""
-        words = self.quantity.label
-        self.label = f"{name} · {words}{unit}" if len(name) <= 6 and words.lower() != name else f"{words}{unit}"
         self.slider = pmui.FloatSlider(
-            label=self.label,
+            label=f"{self.quantity.label}{unit}",
             start=start,
             end=end,
             step=step,

@@ -12,6 +12,7 @@ from explorer.exhibits import Entry, discover
 from explorer.lab import Lab
 
 STYLE = """
+.sx-cards { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 320px), 1fr)); gap: 16px; }
 .sx-card { display: flex; flex-direction: column; gap: 6px; height: 100%; box-sizing: border-box; padding: 16px;
   border: 1px solid rgba(128, 128, 128, 0.35); border-radius: 8px; color: inherit; text-decoration: none; }
 a.sx-card:hover, a.sx-card:focus { border-color: #0072B2; box-shadow: 0 1px 6px rgba(0, 114, 178, 0.35); }
@@ -53,14 +54,6 @@ def card(entry: Entry, lab: Lab) -> str:
 
 def gallery(lab: Lab) -> pmui.Page:
     """All exhibits, the flagship first."""
-    cards = [
-        pmui.Grid(
-            pn.pane.HTML(card(entry, lab), sizing_mode="stretch_both", stylesheets=[STYLE], margin=4),
-            size={"xs": 12, "sm": 6, "lg": 4},
-        )
-        for entry in discover()
-    ]
-    return frame(
-        pn.pane.HTML(INTRO, sizing_mode="stretch_width", stylesheets=[STYLE]),
-        pmui.Grid(*cards, container=True, spacing=2, sizing_mode="stretch_width"),
-    )
+    cards = "".join(card(entry, lab) for entry in discover())
+    html = f"{INTRO}<nav class='sx-cards' aria-label='Exhibits'>{cards}</nav>"
+    return frame(pn.pane.HTML(html, sizing_mode="stretch_width", stylesheets=[STYLE]))

@@ -113,21 +113,20 @@ class Ladder(Exhibit):
         x=TOKENS,
         y=LOSS,
         needs=LAW | {"N", "D"},
-        caption="One curve a model size, half a decade apart; the thick one is N. Each ends at E + A/N^α, not at E.",
+        caption="One curve a model size, a decade apart; the thick one is N. Each ends at E + A/N^α, not at E.",
     )
     def loss_curves(self) -> list[Curve]:
         D = np.logspace(8, 14, 181)
-        steps = np.arange(-1.5, 1.51, 0.5)
         curves = [
             Curve(
-                key=f"N x 10^{step:+.1f}",
-                label="N" if step == 0 else ("N / 32" if step == -1.5 else "32 N" if step == 1.5 else ""),
+                key=f"N x 10^{decade}",
+                label="N" if decade == 0 else f"N × 1e{decade:+d}",
                 x=D,
-                y=self.constants.loss(np.asarray(self.N * 10**step), D),
-                tone=(step + 1.5) / 3,
-                emphasis=bool(step == 0),
+                y=self.constants.loss(np.asarray(self.N * 10.0**decade), D),
+                tone=(decade + 3) / 4,
+                emphasis=decade == 0,
             )
-            for step in steps
+            for decade in range(-3, 2)
         ]
         floor = Curve("E", "E", D[[0, -1]], np.full(2, self.E), style="dotted", tone=0.5)
         return [*curves, floor, self._here(self.D, self._loss())]
@@ -153,13 +152,17 @@ class Ladder(Exhibit):
     @figure(
         "Where the compute should go",
         x=COMPUTE,
-        y=Axis("best size N*", scale="log"),
+        y=Axis("best size N*, tokens D*", scale="log"),
         needs=LAW | {"N", "D", "C", "account"},
-        caption="N* for the sliders and for every published set of constants; known models as dots (6ND).",
+        caption="N* and D* for the sliders, N* for every published set of constants; known models as dots (6ND).",
     )
     def frontier(self) -> list[Curve]:
         C = np.logspace(18, 26, 33)
-        curves = [Curve("sliders", "sliders", C, optimum(self.constants, C, self.account)[0], emphasis=True)]
+        best_N, best_D = optimum(self.constants, C, self.account)
+        curves = [
+            Curve("sliders", "N*", C, best_N, emphasis=True),
+            Curve("tokens", "D*", C, best_D),
+        ]
         for slug, one in published.CHINCHILLA.items():
             c = one.coefficients
             N = allocation.optimal_parameters(C, c["A"], c["B"], c["alpha"], c["beta"])

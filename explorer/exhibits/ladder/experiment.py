@@ -114,7 +114,7 @@ def run(
             yield Series(
                 key=_key(width, seed),
                 figure=FIGURE,
-                label=f"{'held out' if width == target else 'fitted'}: width {width}, seed {seed}",
+                label=_label(width, target),
                 labels={
                     "width": width,
                     "seed": seed,
@@ -204,7 +204,7 @@ def _predict(
     curves = [
         PredictedCurve(
             key=f"h={small}",
-            label=f"fit, width {small}",
+            label=_label(small, target),
             x=grid.tolist(),
             y=fitted.predict({"N": np.full(len(grid), float(sizes[small][0])), "D": grid}).tolist(),
         )
@@ -213,7 +213,7 @@ def _predict(
     curves.append(
         PredictedCurve(
             key="target",
-            label=f"prediction, width {target}",
+            label=_label(target, target),
             x=at["D"].tolist(),
             y=fitted.predict(at).tolist(),
             lower=np.asarray(low).tolist(),
@@ -239,6 +239,7 @@ def _predict(
             "corpus": text.name,
             "scored_budgets": target_budgets,
             "scored_from": scored_from,
+            "scored_x": [scored_from, target_budgets[-1]],
             "fitted_widths": small_widths,
             "fitted_points": int(late.sum()),
             "target_width": target,
@@ -259,6 +260,10 @@ def _predict(
             "corpus_facts": text.facts,
         },
     )
+
+
+def _label(width: int, target: int) -> str:
+    return f"width {width}, held out" if width == target else f"width {width}"
 
 
 def _key(width: int, seed: int) -> str:
