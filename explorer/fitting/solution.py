@@ -20,8 +20,8 @@ from explorer.laws import Law
 
 # The best starts, and some of the others evenly over their ranking: the best may all lie in one basin.
 _BEST_STARTS, _OTHER_STARTS = 12, 8
-# Widths of the rounds of jumps from the best minimum. On 40 made-up tables of 12 to 80 points with heavy-tailed
-# noise the Chinchilla fit missed the lowest minimum known 7 times without jumps, never with these two rounds.
+# Widths of the rounds of jumps from the best minimum. On 40 made-up tables of 12 to 80 points with heavy
+# tails the Chinchilla fit missed the lowest minimum known 7 times without jumps, never with these two rounds.
 _HOPS = (1.0, 0.5)
 # Starts are judged and moved on at most this many points; the best are then moved on all of them.
 _STARTING_POINTS = 500
@@ -98,8 +98,8 @@ def fit(
     """The coefficients that minimise sum_i Huber_delta(ln L_predicted,i - ln L_measured,i).
 
     The recipe of Hoffmann et al. 2022, eq. 3, with another solver: starts from the law's own grid, a batched
-    damped Gauss-Newton descent from the best of them, jumps from the best minimum to those beside it, and BFGS
-    at the end. Repeatable: the jumps are drawn with a fixed seed.
+    damped Gauss-Newton descent from the best of them, jumps from the best minimum to those beside it, and
+    BFGS at the end. Repeatable: the jumps are drawn with a fixed seed.
 
     Args:
         law: the law to fit.
