@@ -15,7 +15,9 @@ from typing import Any
 from explorer.engine import worker
 
 # One thread a worker; and glibc keeps freed memory, since fresh pages cost as much as the arithmetic on them.
+# A file called random.py in the folder the app was started from must not be taken for Python's own.
 _ENVIRONMENT = {
+    "PYTHONSAFEPATH": "1",
     "OMP_NUM_THREADS": "1",
     "MKL_NUM_THREADS": "1",
     "MALLOC_MMAP_THRESHOLD_": str(1 << 30),
@@ -41,7 +43,7 @@ class Worker:
 
     def kill(self) -> None:
         """End it at once; no harm if it has ended."""
-        with suppress(OSError):
+        with suppress(OSError, ValueError):  # ValueError: closed by another thread
             self.process.kill()
 
     def exit_code(self, patience: float) -> int | None:

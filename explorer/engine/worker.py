@@ -35,8 +35,8 @@ from explorer.engine.outbox import FLUSH_SECONDS, Outbox
 from explorer.errors import BadInput, Diverged
 from explorer.records import Point, Prediction, Progress, Series
 
-# What a trial is likely to need, loaded before it comes: the first optimiser of a process imports torch._dynamo,
-# which takes longer than many a trial. Workers are forked after it, so it may start no thread and see no GPU.
+# What a trial is likely to need, loaded before it comes: the first optimiser of a process imports
+# torch._dynamo, which takes longer than many a trial. Workers are forked after it: no threads, no GPU here.
 PRELOADED = ("torch", "torch.optim", "torch._dynamo")
 
 _THREADS = 1

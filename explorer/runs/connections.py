@@ -127,7 +127,12 @@ class Connections:
                 connection.execute("PRAGMA schema_version").fetchone()
             except sqlite3.OperationalError as error:
                 connection.close()
-                if (error.sqlite_errorcode & 0xFF) != sqlite3.SQLITE_CANTOPEN or self._log_exists():
+                # SQLite wants a lock file beside the store, and says one or the other when it cannot have it.
+                locked_out = error.sqlite_errorcode & 0xFF in (
+                    sqlite3.SQLITE_CANTOPEN,
+                    sqlite3.SQLITE_READONLY,
+                )
+                if not locked_out or self._log_exists():
                     raise
                 # A store in a read-only folder: no writer can be there, so it may be read without locks.
                 self._mode = "mode=ro&immutable=1"

@@ -27,11 +27,11 @@ def write(run: Run, measured: Measured, path: Path) -> Path:
     kind = path.suffix.lower()
     if kind not in (".csv", ".parquet"):
         raise BadInput(f"Cannot export to {path}: the suffix is {kind!r}, expected .csv or .parquet.")
-    if path.is_dir():
-        raise BadInput(f"Cannot export to {path}: it is a folder; give the path of a file in it.")
     try:
-        if path.exists() and not os.access(path, os.W_OK):
-            raise BadInput(f"Cannot export to {path}: the file is read-only; choose another path.")
+        if path.is_dir():
+            raise BadInput(f"Cannot export to {path}: it is a folder; give the path of a file in it.")
+        if path.exists():
+            path.open("ab").close()  # replacing it would not ask whether it may be written
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=kind)
         os.close(handle)
         part = Path(name)

@@ -167,10 +167,12 @@ class Store:
     def progress(self, run_id: str, progress: Progress) -> None:
         """Remember how far the run is; only the last word is kept."""
         with self._connections.writing() as connection:
-            connection.execute(
+            told = connection.execute(
                 "UPDATE run SET done = ?, tokens = ?, note = ? WHERE id = ?",
                 (float(progress.done), int(progress.tokens), progress.note, run_id),
             )
+            if told.rowcount == 0:
+                raise self._unknown(connection, run_id)
 
     def seal(self, run_id: str, prediction: Prediction) -> Sealed:
         """Store a prediction for good: from now on it cannot be changed, only read.

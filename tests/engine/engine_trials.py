@@ -133,3 +133,23 @@ def optimises(device: str) -> Iterator[Record]:
         optimiser.step()
         optimiser.zero_grad()
         yield Point("loss", step, loss)
+
+
+def pauses_after_two_points(device: str) -> Iterator[Record]:
+    yield LOSS
+    yield Point("loss", 0, 1.0)
+    yield Point("loss", 1, 1.0)
+    time.sleep(3600)
+
+
+def says_nonsense(device: str) -> Iterator[str]:
+    yield "nonsense"
+
+
+def does_not_declare(device: str) -> Iterator[Record]:
+    yield Point("loss", 0, 1.0)
+
+
+def exits(device: str) -> Iterator[Record]:
+    yield LOSS
+    raise SystemExit(2)
