@@ -2,6 +2,7 @@
 
 import threading
 import time
+from contextlib import suppress
 
 import psutil
 import pytest
@@ -13,11 +14,12 @@ from explorer.errors import BadInput
 
 def children() -> set[int]:
     """Process ids below this one, but for multiprocessing's own watcher, which ends with this process."""
-    return {
-        child.pid
-        for child in psutil.Process().children(recursive=True)
-        if "resource_tracker" not in " ".join(child.cmdline())
-    }
+    found = set()
+    for child in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):  # it may end while it is looked at
+            if "resource_tracker" not in " ".join(child.cmdline()):
+                found.add(child.pid)
+    return found
 
 
 def test_close_leaves_no_process_and_no_thread(finish):
