@@ -326,7 +326,10 @@ class Exhibit(param.Parameterized):
             raise BadInput(f"{name} = {value!r} is not offered. Choose one of: {', '.join(slider.objects)}.")
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             raise BadInput(f"{name} = {value!r} is not a number.")
-        number = read_number(value) if isinstance(value, str) else read_number(repr(value))
+        try:
+            number = read_number(value if isinstance(value, str) else repr(value))
+        except BadInput as error:
+            raise BadInput(f"{name}: {error}") from None
         low, high = slider.bounds
         if not low <= number <= high:
             raise BadInput(

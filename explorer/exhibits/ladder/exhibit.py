@@ -62,7 +62,7 @@ class Ladder(Exhibit):
         arxiv="2203.15556, 2404.10102",
     )
     presets = {
-        f"{one.title} ({one.paper}, arXiv {one.arxiv})": dict(one.coefficients)
+        f"{one.title} · arXiv {one.arxiv}": dict(one.coefficients)
         for one in published.CHINCHILLA.values()
     }
 

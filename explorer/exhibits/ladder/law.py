@@ -16,6 +16,7 @@ ACCOUNTS = ("6ND", "6ND + head", "6ND + head + attention")
 ASPECT = 128  # width / depth of the transformer that the head and attention terms assume
 VOCABULARY = 32_000
 CONTEXT = 2_048
+NEWTON_STEPS = 12
 
 
 @dataclass(frozen=True)
@@ -32,11 +33,23 @@ class Constants:
         return chinchilla.loss(N, D, self.E, self.A, self.B, self.alpha, self.beta)
 
 
+def _terms(N: np.ndarray, account: str) -> list[tuple[float, np.ndarray]]:
+    """The parts of the price of a token: the power of N that each grows with, and its FLOPs."""
+    N = np.asarray(N, dtype=float)
+    width = (N * ASPECT / 12) ** (1 / 3)
+    terms = [(1.0, 6 * N)]
+    if account != "6ND":
+        terms.append((1 / 3, 6 * width * VOCABULARY))
+    if account == "6ND + head + attention":
+        terms.append((2 / 3, 12 * (width / ASPECT) * CONTEXT * width))
+    return terms
+
+
 def flops_per_token(N: np.ndarray, account: str = "6ND") -> np.ndarray:
     """Training FLOPs a token of a model with N parameters.
 
-    6N for the parameters; the output head adds 6 d V; attention adds 12 L T d (Hoffmann et al. 2022, appendix F, and
-    Porian et al. 2024 count both). Width d and depth L follow from N = 12 L d^2 with d / L = 128; V = 32,000 and
+    6N for the parameters; the output head adds 6 d V; attention adds 12 L T d (Porian et al. 2024 show what leaving
+    them out does to the exponents). Width d and depth L follow from N = 12 L d^2 with d / L = 128; V = 32,000 and
     T = 2,048.
 
     Args:
@@ -46,14 +59,7 @@ def flops_per_token(N: np.ndarray, account: str = "6ND") -> np.ndarray:
     Returns:
         FLOPs a token, shape of N.
     """
-    N = np.asarray(N, dtype=float)
-    width = (N * ASPECT / 12) ** (1 / 3)
-    flops = 6 * N
-    if account != "6ND":
-        flops = flops + 6 * width * VOCABULARY
-    if account == "6ND + head + attention":
-        flops = flops + 12 * (width / ASPECT) * CONTEXT * width
-    return flops
+    return sum(flops for _, flops in _terms(N, account))  # type: ignore[return-value]
 
 
 def tokens_for(C: np.ndarray, N: np.ndarray, account: str = "6ND") -> np.ndarray:
@@ -62,28 +68,33 @@ def tokens_for(C: np.ndarray, N: np.ndarray, account: str = "6ND") -> np.ndarray
 
 
 def optimum(constants: Constants, C: np.ndarray, account: str = "6ND") -> tuple[np.ndarray, np.ndarray]:
-    """The best (N, D) for C FLOPs: in closed form for 6ND, else where the loss along the budget is least.
+    """The best (N, D) for C FLOPs: in closed form for 6ND, else from the first-order condition.
+
+    Along a budget ln D = ln C - ln price(N), so at the optimum alpha A N^-alpha = e(N) beta B D^-beta, where e is the
+    elasticity of the price of a token in N. The difference of the logarithms rises with ln N nearly as a straight
+    line: Newton's steps settle it.
 
     Args:
         C: FLOPs, shape (n,) or scalar.
 
     Returns:
-        N*, D*, each of the shape of C. The search is exact to about 1e-4 in ln N.
+        N*, D*, each of the shape of C.
     """
     C = np.asarray(C, dtype=float)
-    shape = (constants.A, constants.B, constants.alpha, constants.beta)
-    N = allocation.optimal_parameters(C, *shape)
+    A, B, alpha, beta = constants.A, constants.B, constants.alpha, constants.beta
+    N = allocation.optimal_parameters(C, A, B, alpha, beta)
     if account == "6ND":
-        return N, allocation.optimal_tokens(C, *shape)
-    # Heads and attention only make small models dearer: the optimum lies within a few decades of the closed form.
-    step, offsets = 0.02, np.arange(-150, 151) * 0.02
-    log_N = np.log(N)[..., None] + offsets
-    losses = constants.loss(np.exp(log_N), tokens_for(C[..., None], np.exp(log_N), account))
-    best = np.clip(np.argmin(losses, axis=-1), 1, len(offsets) - 2)[..., None]
-    left, middle, right = (np.take_along_axis(losses, best + k, -1)[..., 0] for k in (-1, 0, 1))
-    bend = left - 2 * middle + right
-    vertex = np.where(bend > 0, 0.5 * (left - right) / np.where(bend > 0, bend, 1.0), 0.0)
-    N = np.exp(np.take_along_axis(log_N, best, -1)[..., 0] + step * np.clip(vertex, -1, 1))
+        return N, allocation.optimal_tokens(C, A, B, alpha, beta)
+    balance = np.log(beta * B) - np.log(alpha * A)
+    log_N = np.log(N)
+    for _ in range(NEWTON_STEPS):
+        terms = _terms(np.exp(log_N), account)
+        price = sum(flops for _, flops in terms)
+        elasticity = sum(power * flops for power, flops in terms) / price
+        gap = balance + alpha * log_N - beta * (np.log(C) - np.log(price)) + np.log(elasticity)
+        curvature = sum(power**2 * flops for power, flops in terms) / price / elasticity - elasticity
+        log_N = log_N - gap / (alpha + beta * elasticity + curvature)
+    N = np.exp(log_N)
     return N, tokens_for(C, N, account)
 
 
