@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from explorer.errors import BadInput, ExplorerError
+from explorer.log import keep_log
 
 if TYPE_CHECKING:
     from explorer.lab import Lab, Training
@@ -39,6 +40,7 @@ Device = Annotated[str, typer.Option(help="auto, cpu, cuda, cuda:1 or mps.")]
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line; a fault is told in one sentence with exit status 2."""
     try:
+        keep_log()
         cli(args=arguments)
     except ExplorerError as error:
         print(error, file=sys.stderr)
@@ -77,9 +79,9 @@ def _settings(pairs: list[str] | None) -> dict[str, str]:
 
 @cli.command()
 def app(
-    host: Annotated[str, typer.Option(help="Where to listen. The default is reached from this computer only.")] = (
-        "localhost"
-    ),
+    host: Annotated[
+        str, typer.Option(help="Where to listen. The default is reached from this computer only.")
+    ] = ("localhost"),
     port: Annotated[int, typer.Option(help="Port; 0 takes any free one.")] = 5007,
     store: StorePath = None,
     device: Device = "auto",
@@ -151,9 +153,11 @@ def predict(slug: str, settings: Settings = None, as_json: AsJson = False) -> No
 def train(
     slug: str,
     trial: Annotated[str | None, typer.Argument(help="The exhibit's first trial by default.")] = None,
-    size: Annotated[str, typer.Option(help="quick, default or large.")] = "default",
+    size: Annotated[str, typer.Option(help="One of the trial's sizes; `list` tells them.")] = "default",
     quick: Annotated[bool, typer.Option("--quick", help="The same as --size quick.")] = False,
-    large: Annotated[bool, typer.Option("--large", help="The same as --size large; meant for a GPU.")] = False,
+    large: Annotated[
+        bool, typer.Option("--large", help="The same as --size large; meant for a GPU.")
+    ] = False,
     settings: Settings = None,
     store: StorePath = None,
     device: Device = "auto",
@@ -237,7 +241,9 @@ def fit(
     print(chosen.title)
     for name, value in found.coefficients.items():
         print(f"{name:8} {value:.7g}")
-    print(f"objective {found.objective:.7g} over {found.points} points, rms of ln L {found.rms_log_residual:.4g}")
+    print(
+        f"objective {found.objective:.7g} over {found.points} points, rms of ln L {found.rms_log_residual:.4g}"
+    )
     for note in found.notes:
         print(f"note: {note}")
 
@@ -277,7 +283,9 @@ def runs_show(run_id: str, store: StorePath = None, as_json: AsJson = False) -> 
             return
         run = opened.run(run_id)
         print(f"{run.id}: {run.exhibit} {run.trial} {run.size}, {run.state}. {run.sentence}".rstrip())
-        print(f"{run.points:,} points in {run.series} series, {run.seeds} seeds, on {run.device or 'no device'}")
+        print(
+            f"{run.points:,} points in {run.series} series, {run.seeds} seeds, on {run.device or 'no device'}"
+        )
         for sealed in opened.predictions(run_id):
             when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(sealed.sealed_at))
             print(f"sealed {when}: {sealed.prediction.name} ({sealed.digest[:12]}) {sealed.prediction.note}")
@@ -340,7 +348,11 @@ def _store(path: Path | None, readonly: bool = True) -> Any:
 
     place = path or default_path()
     # A store that was never written has nothing to show; opening it for writing makes an empty one.
-    return Store(place, readonly=readonly and place.exists()) if path else Store(None, readonly and place.exists())
+    return (
+        Store(place, readonly=readonly and place.exists())
+        if path
+        else Store(None, readonly and place.exists())
+    )
 
 
 if __name__ == "__main__":

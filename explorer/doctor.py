@@ -12,6 +12,7 @@ from typing import Any
 
 from explorer.engine import Engine
 from explorer.errors import ExplorerError
+from explorer.log import log_path
 from explorer.runs import Store
 from explorer.runs.store import default_path
 
@@ -35,7 +36,9 @@ def examine(store: Path | None = None) -> dict[str, Any]:
     problems: list[str] = []
     versions = {package: _version(package) for package in PACKAGES}
     problems += [
-        f"{package} is not installed: pip install scaling-explorer" for package, v in versions.items() if v is None
+        f"{package} is not installed: pip install scaling-explorer"
+        for package, v in versions.items()
+        if v is None
     ]
     devices: list[str] = []
     try:
@@ -66,6 +69,7 @@ def examine(store: Path | None = None) -> dict[str, Any]:
         "versions": versions,
         "devices": devices,
         "store": health,
+        "log": str(log_path()),
         "free_bytes": room,
         "optional": {name: _version(name) for name in EXTRAS},
         "problems": problems,
@@ -85,6 +89,7 @@ def report(found: dict[str, Any]) -> str:
             if found["store"]["exists"]
             else ", not made yet"
         ),
+        f"details of faults are kept in {found['log']}",
         f"free disk: {found['free_bytes'] / 2**30:.1f} GiB",
     ]
     lines += [f"optional, missing: {EXTRAS[name]}" for name, v in found["optional"].items() if v is None]

@@ -61,7 +61,9 @@ class Recorder:
 class Training:
     """A run, live or stored: its points, sealed predictions, verdicts, and Stop while it lives."""
 
-    def __init__(self, lab: Lab, run_id: str, job: Job | None = None, recorder: Recorder | None = None) -> None:
+    def __init__(
+        self, lab: Lab, run_id: str, job: Job | None = None, recorder: Recorder | None = None
+    ) -> None:
         self.lab, self.id, self.job, self._recorder = lab, run_id, job, recorder
 
     @property
@@ -124,7 +126,7 @@ class Lab:
         Args:
             exhibit: its sliders give the prediction and the trial's arguments.
             trial: name of the trial; the exhibit's first by default.
-            size: "quick", "default" or "large", where the trial has it.
+            size: one of the trial's sizes; every trial has "quick" and "default".
             session: who asks; the queue is fair between sessions.
 
         Raises:

@@ -100,7 +100,8 @@ class Measured:
 
     def __init__(self, curves: Mapping[str, tuple[Series, np.ndarray, np.ndarray]]) -> None:
         self._curves = {
-            key: (series, np.asarray(x, float), np.asarray(y, float)) for key, (series, x, y) in curves.items()
+            key: (series, np.asarray(x, float), np.asarray(y, float))
+            for key, (series, x, y) in curves.items()
         }
 
     def __iter__(self) -> Iterator[tuple[Series, np.ndarray, np.ndarray]]:

@@ -211,7 +211,9 @@ class ExhibitView(Viewer):
             spacing=1,
             sizing_mode="stretch_width",
         )
-        return pn.Column(head, *([self.bar] if self.trial else []), body, sizing_mode="stretch_width", margin=0)
+        return pn.Column(
+            head, *([self.bar] if self.trial else []), body, sizing_mode="stretch_width", margin=0
+        )
 
     def _lay_out_figures(self) -> None:
         """Put the chosen figures side by side; one that was never shown is drawn now."""

@@ -13,7 +13,9 @@ from panel.reactive import Syncable
 def answer_at_once(widget: Syncable) -> None:
     """Send this widget's changes to Python without Panel's pause. Only for callbacks of a few milliseconds."""
     if not hasattr(Syncable, "_debounce"):
-        raise AttributeError("Panel no longer has Syncable._debounce: look for its new way to answer at once.")
+        raise AttributeError(
+            "Panel no longer has Syncable._debounce: look for its new way to answer at once."
+        )
     widget._debounce = 0  # type: ignore[misc]
 
 

@@ -112,7 +112,9 @@ def hover(spec: FigureSpec, renderer: GlyphRenderer, x: str, y: str, title: str)
     ]
     if title.startswith("@"):
         tips[0] = ("", title)
-    formats = {f"@{{{column}}}": CustomJSHover(code=f"{WRITE_NUMBER_JS}; return write(value)") for column in (x, y)}
+    formats = {
+        f"@{{{column}}}": CustomJSHover(code=f"{WRITE_NUMBER_JS}; return write(value)") for column in (x, y)
+    }
     return HoverTool(renderers=[renderer], tooltips=tips, formatters=formats, visible=False)
 
 

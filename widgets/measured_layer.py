@@ -12,7 +12,9 @@ from explorer.records import Prediction, Series
 from widgets.law_figure import LawFigure, hover
 from widgets.palette import DASHES, ColourOf
 
-MOST_POINTS = 2000  # a series holds more than a screen can show: what is drawn is thinned, what is stored is whole
+MOST_POINTS = (
+    2000  # a series holds more than a screen can show: what is drawn is thinned, what is stored is whole
+)
 EMPTY: dict[str, list[Any]] = {"x": [], "y": [], "series": [], "label": [], "colour": []}
 
 
@@ -91,9 +93,7 @@ class MeasuredLayer:
             if curve.lower is not None and curve.upper is not None:
                 data |= {"lower": np.array(curve.lower), "upper": np.array(curve.upper)}
             source = ColumnDataSource(data=data, name=f"sealed {prediction.name} {curve.key}")
-            line = plot.line(
-                "x", "y", source=source, color=colour, line_width=2, line_dash=DASHES["dashed"]
-            )
+            line = plot.line("x", "y", source=source, color=colour, line_width=2, line_dash=DASHES["dashed"])
             drawn.append(line)
             if "lower" in data:
                 band = Band(

@@ -24,7 +24,9 @@ def readouts_html(readouts: Sequence[Readout]) -> str:
     for one in readouts:
         value = escape(one.text) if one.text or one.value is None else write_number(one.value)
         unit = f" <small>{escape(one.unit)}</small>" if one.unit else ""
-        parts.append(f"<div title='{escape(one.doc)}'><dt>{escape(one.label)}</dt><dd>{value}{unit}</dd></div>")
+        parts.append(
+            f"<div title='{escape(one.doc)}'><dt>{escape(one.label)}</dt><dd>{value}{unit}</dd></div>"
+        )
     return f"<dl>{''.join(parts)}</dl>"
 
 

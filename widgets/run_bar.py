@@ -78,9 +78,15 @@ class RunBar(Viewer):
             width=190,
             margin=(6, 8),
         )
-        self.start = pmui.Button(label="Train", icon="play_arrow", color="primary", variant="contained", margin=(8, 8))
-        self.halt = pmui.Button(label="Stop", icon="stop", color="error", variant="outlined", disabled=True, margin=(8, 8))
-        self.runs = pmui.Select(label="Runs", options={}, size="small", width=290, margin=(6, 8), disabled=True)
+        self.start = pmui.Button(
+            label="Train", icon="play_arrow", color="primary", variant="contained", margin=(8, 8)
+        )
+        self.halt = pmui.Button(
+            label="Stop", icon="stop", color="error", variant="outlined", disabled=True, margin=(8, 8)
+        )
+        self.runs = pmui.Select(
+            label="Runs", options={}, size="small", width=290, margin=(6, 8), disabled=True
+        )
         self.bar = pmui.LinearProgress(
             value=0, variant="determinate", sizing_mode="stretch_width", visible=False, margin=(0, 10)
         )

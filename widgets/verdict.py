@@ -35,7 +35,9 @@ def _card(agreement: Agreement) -> str:
         f"<tr><td>{escape(name)}</td><td>{write_number(value, 3)}</td></tr>"
         for name, value in agreement.baselines.items()
     )
-    baselines = f"<table class='sx-baselines'><caption>The same number for simpler laws</caption>{rows}</table>"
+    baselines = (
+        f"<table class='sx-baselines'><caption>The same number for simpler laws</caption>{rows}</table>"
+    )
     return (
         f"<section class='sx-verdict' style='border-left: 6px solid {colour}' data-verdict='{agreement.verdict}'>"
         f"<div class='sx-number' style='color: {colour}'>{SIGNS[agreement.verdict]} {escape(agreement.verdict)}"

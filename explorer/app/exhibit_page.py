@@ -29,7 +29,9 @@ def exhibit_page(slug: str, lab: Lab, search: str = "", session: str = "page") -
         values = read_address(search)
     except ValueError:
         values = {}
-        problems.append(problem("The address holds more values than this page has sliders. It was left aside."))
+        problems.append(
+            problem("The address holds more values than this page has sliders. It was left aside.")
+        )
     run_id = values.pop(RUN, None)
     try:
         exhibit.restore(values, trusted=False)

@@ -26,11 +26,11 @@ def of_exception(error: BaseException, module_file: str | None = None) -> Ended:
             "The trial needed more memory than there is. Choose a smaller size or fewer seeds, train again.",
             trace="".join(traceback.format_exception_only(error)),
         )
-    trace = "".join(traceback.format_exception(error))
     if isinstance(error, Diverged):
-        return Ended("diverged", _one_line(error) or "Training left the finite numbers.", trace)
+        return Ended("diverged", _one_line(error) or "Training left the finite numbers.")
     if isinstance(error, ExplorerError):
-        return Ended("failed", _one_line(error), trace)
+        return Ended("failed", _one_line(error))
+    trace = "".join(traceback.format_exception(error))
     message = _one_line(error)
     what = f"{type(error).__name__}: {message}" if message else type(error).__name__
     return Ended("failed", f"The trial raised {what}{_place(error, module_file)}", trace)

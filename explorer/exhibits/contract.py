@@ -36,7 +36,6 @@ from explorer.exhibits.quantity import Choice, Count, Quantity, read_number, wri
 from explorer.records import Measured, Prediction
 
 Method = TypeVar("Method", bound=Callable[..., Any])
-SIZES = ("quick", "default", "large")
 
 
 @dataclass(frozen=True)
@@ -69,7 +68,10 @@ class FigureSpec:
 
 @dataclass(frozen=True)
 class TrialSpec:
-    """A live experiment: `seconds` estimates each size on two CPU cores; `experiment` names the function."""
+    """A live experiment: `seconds` estimates each size, in order, on two CPU cores; `experiment` names the function.
+
+    Every trial has the sizes "quick" and "default".
+    """
 
     name: str
     method: str
@@ -80,7 +82,7 @@ class TrialSpec:
 
     @property
     def sizes(self) -> tuple[str, ...]:
-        return tuple(size for size in SIZES if size in self.seconds)
+        return tuple(self.seconds)
 
 
 @dataclass(frozen=True)

@@ -118,7 +118,7 @@ def write_number(value: float, digits: int = 4) -> str:
         if size >= scale:
             return _short(f"{value / scale:.{digits}g}") + letter
     if size >= 1e4:
-        return f"{value:,.0f}"
+        return _short(f"{value:,.{max(0, digits - len(str(int(size))))}f}")
     return _short(f"{value:.{max(digits, 1)}g}")
 
 

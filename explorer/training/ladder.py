@@ -20,7 +20,6 @@ import torch
 from torch import Tensor
 
 from explorer.errors import BadInput, Diverged
-from explorer.training.adamw import AdamW
 from explorer.training.averaging import average_into
 from explorer.training.corpus import Corpus
 from explorer.training.decoder import Decoder
@@ -200,13 +199,17 @@ class Group:
         self.model = model
         self.averaged = copy.deepcopy(model).requires_grad_(False)
         self.rate = peak_rate(model.width, learning_rate)
-        self.optimiser = AdamW(model.parameters())
+        weights = list(model.parameters())
+        fused = weights[0].device.type in ("cpu", "cuda")
+        self.optimiser = torch.optim.AdamW(weights, betas=(0.9, 0.95), weight_decay=0.01, fused=fused)
 
     def train(self, windows: Tensor, step: int) -> Tensor:
         """One step (counted from 1) on windows (E, B, context + 1); the members' losses (E,) before it."""
         losses = self.model.losses(windows)
         losses.sum().backward()  # a sum: no member's gradient depends on how many others there are
-        self.optimiser.step(self.rate * min(1.0, step / WARMUP_STEPS))
+        self.optimiser.param_groups[0]["lr"] = self.rate * min(1.0, step / WARMUP_STEPS)
+        self.optimiser.step()
+        self.optimiser.zero_grad()
         average_into(self.averaged.parameters(), self.model.parameters(), step)
         return losses.detach()
 

@@ -49,7 +49,10 @@ class App:
     def start(self) -> None:
         command = [sys.executable, "-m", "explorer.command_line", "app", "--no-browser", "--port", "0"]
         self.process = subprocess.Popen(
-            [*command, "--store", str(self.store)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+            [*command, "--store", str(self.store)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
         )
         assert self.process.stdout is not None
         for line in self.process.stdout:
@@ -105,5 +108,3 @@ def page(browser: Browser, app: App) -> Iterator[Page]:
     yield fresh
     fresh.close()
     assert not faults, faults
-
-

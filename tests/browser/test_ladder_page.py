@@ -88,7 +88,7 @@ def test_preset_sets_the_law(page, app):
     page.get_by_role("menuitem", name="Hoffmann, as printed").click()
     page.wait_for_function("() => window.location.search.includes('A=406.4')")
     assert page.get_by_label("beta", exact=True).input_value() == "0.28"
-    page.get_by_text("32.19B").first.wait_for()
+    page.locator("dd", has_text="32.19B").wait_for()
 
 
 def test_train_stop_reload_finds_the_run(page, app):

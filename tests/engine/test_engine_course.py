@@ -1,6 +1,5 @@
 """A trial that goes well: what its sink is told, and in what surroundings it runs."""
 
-import sys
 import time
 
 import psutil
@@ -107,9 +106,3 @@ def test_spawn_does_the_same():
             time.sleep(0.01)
         assert engine._starter._idle.alive  # the next trial need not wait for torch
     assert not [child for child in psutil.Process().children() if "spawn_main" in " ".join(child.cmdline())]
-
-
-def test_the_app_itself_never_loads_torch():
-    if "pytest" in sys.modules and any("torch" in name.split(".")[:1] for name in sys.modules):
-        pytest.skip("another test of this session loaded torch; test_engine_scripts asks a fresh process")
-    assert "torch" not in sys.modules

@@ -85,7 +85,10 @@ def test_restoring_reads_text_and_sets_all_or_nothing():
 @pytest.mark.parametrize(
     ("values", "said"),
     [
-        ({"slop": "1"}, "line has no slider 'slop'. Did you mean 'slope'? It has: slope, twice, seeds, kind."),
+        (
+            {"slop": "1"},
+            "line has no slider 'slop'. Did you mean 'slope'? It has: slope, twice, seeds, kind.",
+        ),
         ({"slope": "11"}, "slope = 11 is outside 0 to 10. Choose a value inside."),
         ({"slope": "x"}, "slope: 'x' is not a number. Write it like 0.35, 70e9, 125M or 1.4T."),
         ({"slope": float("nan")}, "slope: 'nan' is not a number. Write it like 0.35, 70e9, 125M or 1.4T."),

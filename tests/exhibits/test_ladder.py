@@ -8,7 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from explorer.exhibits import find
-from explorer.exhibits.ladder.law import ACCOUNTS, Constants, flops_per_token, optimum, tokens_for, valley, waste
+from explorer.exhibits.ladder.law import (
+    ACCOUNTS,
+    Constants,
+    flops_per_token,
+    optimum,
+    tokens_for,
+    valley,
+    waste,
+)
 from explorer.records import Measured, PredictedCurve, Prediction, Series
 
 Ladder = find("ladder")
@@ -54,7 +62,9 @@ def test_loss_of_known_models(name, N, D, loss):
     assert readout(exhibit, "loss at (N, D)") == pytest.approx(loss, abs=1e-7)
 
 
-@pytest.mark.parametrize(("epochs", "worth"), [(2, 1.968199), (4, 3.725673), (16, 10.582457), (40, 15.167465)])
+@pytest.mark.parametrize(
+    ("epochs", "worth"), [(2, 1.968199), (4, 3.725673), (16, 10.582457), (40, 15.167465)]
+)
 def test_worth_of_repeated_data(epochs, worth):
     exhibit = Ladder(D=40e9 * epochs / 40, U=1e9)
     assert readout(exhibit, "worth of the data") * epochs == pytest.approx(worth, abs=1e-6)
@@ -136,7 +146,9 @@ def test_the_corners_of_every_slider_draw_without_a_warning(data):
     exhibit = Ladder()
     for name, slider in exhibit.sliders().items():
         if hasattr(slider, "bounds"):
-            exhibit.move(**{name: data.draw(st.sampled_from([slider.bounds[0], slider.default, slider.bounds[1]]))})
+            exhibit.move(
+                **{name: data.draw(st.sampled_from([slider.bounds[0], slider.default, slider.bounds[1]]))}
+            )
     with np.errstate(all="raise", under="ignore"):
         exhibit.predict()
         exhibit.readouts()
@@ -159,6 +171,8 @@ def measured_run(gap, spread, seeds=3):
             "scored_from": 70_000,
             "target_width": 160,
             "compute_ratio": 5.0,
+            "corpus": "code",
+            "model": "residual-mlp",
             "baselines": {"flat": {"predicted": [2.0] * 7}},
         },
     )

@@ -28,7 +28,9 @@ def test_reads(text, value):
     assert read_number(text) == pytest.approx(value, rel=1e-15)
 
 
-@pytest.mark.parametrize("text", ["", "x", "1,2", "nan", "inf", "1e999", "70 B B", "0x10", "1e", "__import__('os')"])
+@pytest.mark.parametrize(
+    "text", ["", "x", "1,2", "nan", "inf", "1e999", "70 B B", "0x10", "1e", "__import__('os')"]
+)
 def test_refuses_in_a_sentence(text):
     with pytest.raises(BadInput, match="is not a number"):
         read_number(text)
