@@ -103,7 +103,7 @@ def list_exhibits(as_json: AsJson = False) -> None:
     """List the exhibits with their papers and live experiments."""
     from explorer.exhibits import discover
 
-    found = []
+    found: list[dict[str, Any]] = []
     for entry in discover():
         if entry.cls is None:
             found.append({"slug": entry.slug, "error": entry.error})

@@ -10,7 +10,7 @@ import logging
 import threading
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -19,8 +19,9 @@ from explorer.engine import Engine, Job
 from explorer.errors import BadInput, ExplorerError
 from explorer.exhibits import Curve, Exhibit, find
 from explorer.records import Measured, Point, PredictedCurve, Prediction, Progress, Series
-from explorer.runs import Run, Sealed, Store
+from explorer.runs import Run, Sealed, State, Store
 
+PRELOAD = ("scipy.optimize", "explorer.training.warm")  # what a first trial would else wait for
 SLIDERS = "sliders"  # the name of the prediction that is sealed before every trial
 
 log = logging.getLogger(__name__)
@@ -53,7 +54,7 @@ class Recorder:
                 except Exception as error:
                     log.exception("run %s cannot be compared", self.run_id)
                     sentence = f"The run finished, but could not be compared: {error}"
-            self.lab.store.finish(self.run_id, state, sentence)
+            self.lab.store.finish(self.run_id, cast(State, state), sentence)
         finally:
             self.settled.set()
 
@@ -114,7 +115,7 @@ class Lab:
         device: str = "auto",
     ) -> None:
         self.store = store if isinstance(store, Store) else Store(Path(store) if store else None)
-        self.engine = engine or Engine(workers=workers, device=device)
+        self.engine = engine or Engine(workers=workers, device=device, preload=PRELOAD)
         self._live: dict[str, Training] = {}
         self._lock = threading.Lock()
 

@@ -132,7 +132,9 @@ class Measured:
         curves = list(self)
         shared = set.intersection(*(set(s.labels) for s, _, _ in curves)) if curves else set()
         columns = {
-            "series": np.concatenate([np.full(len(x), s.key, dtype=object) for s, x, _ in curves] or [[]]),
+            "series": np.concatenate(
+                [np.full(len(x), s.key, dtype=object) for s, x, _ in curves] or [np.empty(0, dtype=object)]
+            ),
             "x": np.concatenate([x for _, x, _ in curves] or [np.empty(0)]),
             "y": np.concatenate([y for _, _, y in curves] or [np.empty(0)]),
         }

@@ -79,10 +79,11 @@ class ExhibitView(Viewer):
             self.layer = MeasuredLayer(self.figures[self.trial.figure])
             self.verdict = VerdictCard()
             self.bar = RunBar(self.trial, self._train, self._stop, self._pick)
-            self._section = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
-            self._section.extend([self.figures[self.trial.figure], self.verdict])
-            self._list_runs(run_id)
+        # Empty until there is a run; filled on its own, so that the laws below are not drawn anew.
+        self._section = pn.Column(sizing_mode="stretch_width", margin=0)
         self._layout = self._build()
+        if self.trial is not None:
+            self._list_runs(run_id)
 
     # -- predict ----------------------------------------------------------------------------------------------
 
@@ -99,7 +100,7 @@ class ExhibitView(Viewer):
                 figure.refresh()
         self.readouts.refresh()
         for control in self.controls.values():
-            control.show()
+            control.sync()
 
     def restore(self, values: dict[str, Any], trusted: bool = True) -> None:
         """Set sliders from a link, a preset or Python. Raises BadInput and changes nothing if one cannot be used."""
@@ -139,9 +140,12 @@ class ExhibitView(Viewer):
             self._show_run(self.lab.training(first))
 
     def _show_run(self, training: Training) -> None:
+        """Put this run above the laws, and follow it while it lives."""
+        assert self.trial is not None
         self.training = training
         self.layer.watch(training)
-        self._section.visible = True
+        if not self._section.objects:
+            self._section.objects = [self.figures[self.trial.figure], self.verdict]
         if self._tick():
             self._watching.add(self)
             self._start_ticking()
@@ -158,9 +162,9 @@ class ExhibitView(Viewer):
         """Show what has come since; stop looking when the run has ended."""
         with pn.io.hold():
             self.layer.update()
-            live = self.bar.show(self.training)
+            live = self.bar.follow(self.training)
             if live:
-                self.verdict.show([], "The verdict comes when the run has ended.")
+                self.verdict.display([], "The verdict comes when the run has ended.")
         if not live:
             self._ended()
         return live
@@ -172,7 +176,7 @@ class ExhibitView(Viewer):
         if self.training is not None:
             self.layer.update()
             agreements = self.training.agreements()
-            self.verdict.show(agreements, "" if agreements else "No verdict: the run did not finish.")
+            self.verdict.display(agreements, "" if agreements else "No verdict: the run did not finish.")
 
     def close(self) -> None:
         """Stop looking; the run itself goes on and is found again in the store."""
@@ -191,11 +195,10 @@ class ExhibitView(Viewer):
         )
         sliders = pn.Column(*self._slider_cards(), sizing_mode="stretch_width", margin=0)
         lesson = self.exhibit.lesson()
-        right = pn.Column(sizing_mode="stretch_width", margin=0)
-        if self.trial is not None:
-            right.append(self._section)
         self._lay_out_figures()
-        right.extend([self.readouts, self.chooser, self._grid])
+        right = pn.Column(
+            self._section, self.readouts, self.chooser, self._grid, sizing_mode="stretch_width", margin=0
+        )
         if lesson:
             right.append(
                 pmui.Card(
@@ -225,7 +228,7 @@ class ExhibitView(Viewer):
         self._grid.objects = [pmui.Grid(self.figures[name], size={"xs": 12, "lg": 6}) for name in order]
 
     def _slider_cards(self) -> list[Any]:
-        cards = []
+        cards: list[Any] = []
         if self.exhibit.presets:
             self.preset = pmui.Select(
                 label="Published values",

@@ -23,7 +23,6 @@ from explorer.exhibits import Axis, Curve, Exhibit, FigureSpec, write_number
 from widgets.number_text import WRITE_NUMBER_JS, tick_formatter
 from widgets.palette import DASHES, EMPHASIS, distinct, sequential
 
-
 LEGEND_LETTERS = 52  # of one row of the legend under a plot in half a page's width
 
 

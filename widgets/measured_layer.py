@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from bokeh.models import Band, BoxAnnotation, ColumnDataSource, GlyphRenderer, LegendItem
+from bokeh.models import BoxAnnotation, ColumnDataSource, GlyphRenderer, LegendItem
 
 from explorer.lab import SLIDERS, Training
 from explorer.records import Prediction, Series
@@ -33,6 +33,9 @@ class MeasuredLayer:
         )
         target.plot.add_tools(hover(target.spec, self._dots, "x", "y", "@series"))
         self._legend_item = LegendItem(label={"field": "label"}, renderers=[self._dots])
+        # Made with the plot: an annotation that is added to a drawn plot has no view yet when it is first laid out.
+        self._shade = BoxAnnotation(left=0, right=0, fill_alpha=0.05, fill_color="#0072B2", visible=False)
+        target.plot.add_layout(self._shade)
         self._training: Training | None = None
         self._series: dict[str, Series] = {}
         self._cursor: dict[str, int] = {}
@@ -46,8 +49,9 @@ class MeasuredLayer:
         for drawn in self._sealed.values():
             self._remove(drawn)
         self._sealed = {}
+        self._shade.visible = False
         self.points.data = dict(EMPTY)
-        self.figure.measured = False
+        self.figure.measured = training is not None
         self.update()
 
     def update(self) -> int:
@@ -70,7 +74,6 @@ class MeasuredLayer:
                     rows[name].append(value)
             if self._legend_item not in self.figure.legend.items:
                 self.figure.legend.items = [*self.figure.legend.items, self._legend_item]
-            self.figure.measured = True
             self.points.stream(rows, rollover=MOST_POINTS * max(1, len(self._series)))
         for name, sealed in self._training.predictions().items():
             if name not in self._sealed:
@@ -96,16 +99,10 @@ class MeasuredLayer:
             line = plot.line("x", "y", source=source, color=colour, line_width=2, line_dash=DASHES["dashed"])
             drawn.append(line)
             if "lower" in data:
-                band = Band(
-                    base="x", lower="lower", upper="upper", source=source, fill_color=colour, fill_alpha=0.18
-                )
-                plot.add_layout(band)
-                drawn.append(band)
+                drawn.append(plot.varea("x", "lower", "upper", source=source, color=colour, alpha=0.18))
         scored = prediction.details.get("scored_x")
         if scored:
-            shade = BoxAnnotation(left=scored[0], right=scored[1], fill_alpha=0.05, fill_color="#0072B2")
-            plot.add_layout(shade)
-            drawn.append(shade)
+            self._shade.update(left=scored[0], right=scored[1], visible=True)
         if drawn and prediction.name != SLIDERS:
             lines = [one for one in drawn if isinstance(one, GlyphRenderer)]
             item = LegendItem(label="sealed prediction", renderers=lines[:1])
@@ -117,7 +114,6 @@ class MeasuredLayer:
         plot = self.figure.plot
         gone = set(drawn)
         plot.renderers = [one for one in plot.renderers if one not in gone]
-        plot.center = [one for one in plot.center if one not in gone]
         self.figure.legend.items = [
             one for one in self.figure.legend.items if one not in gone and one is not self._legend_item
         ]

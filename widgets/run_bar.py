@@ -88,7 +88,7 @@ class RunBar(Viewer):
             label="Runs", options={}, size="small", width=290, margin=(6, 8), disabled=True
         )
         self.bar = pmui.LinearProgress(
-            value=0, variant="determinate", sizing_mode="stretch_width", visible=False, margin=(0, 10)
+            value=0, variant="determinate", sizing_mode="stretch_width", margin=(0, 10)
         )
         self.status = pn.pane.HTML("", sizing_mode="stretch_width", margin=(2, 10))
         self.start.on_click(lambda _: train(self.size.value))
@@ -113,7 +113,7 @@ class RunBar(Viewer):
         if self.status.object != html:
             self.status.object = html
 
-    def show(self, training: Training | None) -> bool:
+    def follow(self, training: Training | None) -> bool:
         """Follow this run.
 
         Returns:
@@ -123,12 +123,10 @@ class RunBar(Viewer):
         live = run is not None and training is not None and training.live
         if self.halt.disabled == live:
             self.halt.disabled = not live
-        if self.bar.visible != live:
-            self.bar.visible = live
         if run is None or training is None:
             return False
         percent = int(100 * run.progress.done)
-        if live and self.bar.value != percent:
+        if self.bar.value != percent:
             self.bar.value = percent
         self.say(status_line(run, training))
         return live

@@ -11,7 +11,7 @@ import panel_material_ui as pmui
 from panel.viewable import Viewer
 
 from explorer.errors import BadInput
-from explorer.exhibits import Choice, Count, Exhibit, Quantity, write_number
+from explorer.exhibits import Choice, Count, Exhibit, write_number
 from widgets.latency import answer_at_once
 from widgets.number_text import number_formatter
 
@@ -33,7 +33,7 @@ class QuantitySlider(Viewer):
     def __init__(self, exhibit: Exhibit, name: str, moved: Callable[[], None], **params: Any) -> None:
         super().__init__(**params)
         self.exhibit, self.name_, self.moved = exhibit, name, moved
-        self.quantity: Quantity | Count = exhibit.param[name]
+        self.quantity: Any = exhibit.param[name]
         low, high = self.quantity.get_soft_bounds()
         self._log = self.quantity.scale == "log"
         self._whole = isinstance(self.quantity, Count)
@@ -70,7 +70,7 @@ class QuantitySlider(Viewer):
 
     def _value(self, place: float) -> float | int:
         value = 10.0**place if self._log else place
-        low, high = self.quantity.bounds
+        low, high = self.quantity.limits
         value = min(max(value, low), high)
         return round(value) if self._whole else value
 
@@ -96,7 +96,7 @@ class QuantitySlider(Viewer):
             return
         self.moved()
 
-    def show(self) -> None:
+    def sync(self) -> None:
         """Take over the exhibit's value; what already shows it is left alone."""
         value = getattr(self.exhibit, self.name_)
         self._showing = True
@@ -122,7 +122,7 @@ class ChoiceSelect(Viewer):
     def __init__(self, exhibit: Exhibit, name: str, moved: Callable[[], None], **params: Any) -> None:
         super().__init__(**params)
         self.exhibit, self.name_, self.moved = exhibit, name, moved
-        choice: Choice = exhibit.param[name]
+        choice: Any = exhibit.param[name]
         current = getattr(exhibit, name)
         self.select = pmui.Select(
             label=choice.label,
@@ -139,7 +139,7 @@ class ChoiceSelect(Viewer):
             self.exhibit.move(**{self.name_: event.new})
             self.moved()
 
-    def show(self) -> None:
+    def sync(self) -> None:
         value = getattr(self.exhibit, self.name_)
         if self.select.value != value:
             self.select.value = value

@@ -64,7 +64,7 @@ class VerdictCard(Viewer):
         super().__init__(**params)
         self._pane = pn.pane.HTML("", sizing_mode="stretch_width", stylesheets=[STYLE], margin=(0, 10))
 
-    def show(self, agreements: Sequence[Agreement], otherwise: str = "") -> None:
+    def display(self, agreements: Sequence[Agreement], otherwise: str = "") -> None:
         cards = "".join(map(_card, agreements)) or (f"<p>{escape(otherwise)}</p>" if otherwise else "")
         html = f"<div role='status' aria-live='polite'>{cards}</div>"
         if self._pane.object != html:

@@ -36,7 +36,7 @@ class AddressBar(Viewer):
         self._query = pn.widgets.TextInput(value="", visible=False)
         self._query.jscallback(value=REPLACE)
 
-    def show(self, values: dict[str, Any]) -> None:
+    def write(self, values: dict[str, Any]) -> None:
         query = write_address(values)
         if self._query.value != query:
             self._query.value = query

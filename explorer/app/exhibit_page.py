@@ -49,7 +49,7 @@ def exhibit_page(slug: str, lab: Lab, search: str = "", session: str = "page") -
         lab,
         session=session,
         run_id=run_id,
-        moved=lambda: address.show(exhibit.changed_values()),
+        moved=lambda: address.write(exhibit.changed_values()),
     )
     pn.state.on_session_destroyed(lambda _: view.close())
     return frame(*problems, address, view, title=cls.question())

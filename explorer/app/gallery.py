@@ -22,8 +22,8 @@ a.sx-card:hover, a.sx-card:focus { border-color: #0072B2; box-shadow: 0 1px 6px 
 .sx-intro { font-size: 1.05rem; max-width: 60rem; }
 """
 INTRO = (
-    "<p class='sx-intro'>Move a slider, see the predicted loss curve. Press Train: the prediction is sealed, a real tiny "
-    "model is trained on this computer, and one number says how far apart they are.</p>"
+    "<p class='sx-intro'>Move a slider, see the predicted loss curve. Press Train: the prediction is sealed, a "
+    "real tiny model is trained on this computer, and one number says how far apart they are.</p>"
 )
 
 

@@ -8,6 +8,7 @@ import re
 import secrets
 import threading
 import weakref
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
@@ -35,10 +36,15 @@ class Engine:
         workers: trials at once; None leaves one core to the app.
         device: "auto", "cpu", "cuda", ...: where they train; looked up in the worker.
         start_method: "forkserver" or "spawn"; None takes the quicker one that the system has.
+        preload: modules that workers load before work comes, besides torch.
     """
 
     def __init__(
-        self, workers: int | None = None, device: str = "auto", start_method: str | None = None
+        self,
+        workers: int | None = None,
+        device: str = "auto",
+        start_method: str | None = None,
+        preload: Sequence[str] = (),
     ) -> None:
         if workers is None:
             workers = max(1, _cores() - 1)
@@ -46,7 +52,7 @@ class Engine:
             raise BadInput(f"The engine was given {workers} workers; it needs at least 1.")
         self.workers = workers
         self.device = device
-        self._starter = Starter(start_method)
+        self._starter = Starter(start_method, preload)
         self._lock = threading.Lock()
         self._waiting: FairQueue[Job] = FairQueue()
         self._running: dict[Job, threading.Thread] = {}

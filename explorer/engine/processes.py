@@ -6,7 +6,7 @@ import multiprocessing
 import os
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing import connection, forkserver
 from multiprocessing.process import BaseProcess
@@ -70,12 +70,14 @@ class Starter:
     Args:
         method: "forkserver" or "spawn"; None takes forkserver where there is one. With spawn a worker
             that has loaded torch is kept waiting, so that work need not wait for it.
+        preload: modules to load before work comes, besides torch.
     """
 
-    def __init__(self, method: str | None = None) -> None:
+    def __init__(self, method: str | None = None, preload: Sequence[str] = ()) -> None:
         if method is None:
             method = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
         self.method = method
+        self.preload = tuple(preload)
         self._context: Any = multiprocessing.get_context(method)
         self._idle: Worker | None = None
         self._lock = threading.Lock()
@@ -87,7 +89,7 @@ class Starter:
         if self.method == "forkserver":
             self._count_forkserver_use()
             with _starting, _worker_environment():
-                self._context.set_forkserver_preload([*worker.PRELOADED, worker.__name__])
+                self._context.set_forkserver_preload([*worker.PRELOADED, worker.__name__, *self.preload])
                 forkserver.ensure_running()
             return
         with self._lock:
@@ -135,7 +137,7 @@ class Starter:
             ours, theirs = self._context.Pipe(duplex=True)
             try:
                 process = self._context.Process(
-                    target=worker.main, args=(theirs,), name="scaling-explorer worker", daemon=True
+                    target=worker.main, args=(theirs, self.preload), name="scaling-explorer worker", daemon=True
                 )
                 with _worker_environment(), _main_hidden():
                     process.start()

@@ -43,15 +43,16 @@ _THREADS = 1
 _POLITENESS = 10
 
 
-def main(wire: connection.Connection) -> None:
+def main(wire: connection.Connection, preload: tuple[str, ...] = ()) -> None:
     """Entry of the worker process.
 
     Args:
         wire: both ways to the app: first comes Work or AskDevices.
+        preload: modules that trials are likely to need; loaded already where workers are forked.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the app, which then ends its workers
     line = Line(wire)
-    for module in PRELOADED:
+    for module in (*PRELOADED, *preload):
         importlib.import_module(module)
     importlib.import_module("torch").set_num_threads(_THREADS)
     task = line.receive()

@@ -36,6 +36,7 @@ from explorer.exhibits.quantity import Choice, Count, Quantity, read_number, wri
 from explorer.records import Measured, Prediction
 
 Method = TypeVar("Method", bound=Callable[..., Any])
+Spec = TypeVar("Spec", "FigureSpec", "TrialSpec", "AgreementSpec")
 
 
 @dataclass(frozen=True)
@@ -192,7 +193,7 @@ class Exhibit(param.Parameterized):
         return {name: found[name] for name in dict.fromkeys(order)}
 
     @classmethod
-    def _specs(cls, kind: type) -> dict[str, Any]:
+    def _specs(cls, kind: type[Spec]) -> dict[str, Spec]:
         members = {name: member for base in reversed(cls.__mro__) for name, member in vars(base).items()}
         specs = (getattr(member, "spec", None) for member in members.values())
         return {spec.name: spec for spec in specs if isinstance(spec, kind)}
@@ -332,7 +333,7 @@ class Exhibit(param.Parameterized):
             number = read_number(value if isinstance(value, str) else repr(value))
         except BadInput as error:
             raise BadInput(f"{name}: {error}") from None
-        low, high = slider.bounds
+        low, high = slider.limits
         if not low <= number <= high:
             raise BadInput(
                 f"{name} = {write_number(number)} is outside {write_number(low)} to {write_number(high)}. "

@@ -44,6 +44,12 @@ class Quantity(param.Number):
         self.unit, self.scale, self.group = unit, scale, group
         super().__init__(default=default, bounds=bounds, label=label, step=step, **more)
 
+    @property
+    def limits(self) -> tuple[float, float]:
+        """(low, high), both reachable."""
+        low, high = self.bounds or (-math.inf, math.inf)
+        return float(low), float(high)  # type: ignore[arg-type]
+
 
 class Count(param.Integer):
     """A whole number that a person may move; the same words as `Quantity`."""
@@ -64,6 +70,12 @@ class Count(param.Integer):
     ) -> None:
         self.unit, self.scale, self.group = unit, scale, group
         super().__init__(default=default, bounds=bounds, label=label, **more)
+
+    @property
+    def limits(self) -> tuple[float, float]:
+        """(low, high), both reachable."""
+        low, high = self.bounds or (-math.inf, math.inf)
+        return float(low), float(high)  # type: ignore[arg-type]
 
 
 class Choice(param.Selector):

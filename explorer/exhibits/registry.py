@@ -46,7 +46,7 @@ def _load(slug: str, load: Callable[[], type[Exhibit]], patience: float) -> Entr
         try:
             cls = load()
             cls.slug = cls.slug or slug
-            cls.question(), cls.figures(), cls.trials(), cls.paper.citation  # noqa: B018  a broken declaration shows here
+            cls.question(), cls.figures(), cls.trials(), cls.paper.citation
             result.append(Entry(slug, cls))
         except Exception as error:
             log.exception("exhibit %s cannot be loaded", slug)

@@ -119,12 +119,12 @@ def test_moving_N_keeps_the_compute_and_moving_D_changes_it():
     exhibit = Ladder()
     C = exhibit.C
     exhibit.move(N=7e9)
-    assert exhibit.C == pytest.approx(C)
-    assert exhibit.D == pytest.approx(C / 6 / 7e9)
+    assert pytest.approx(C) == exhibit.C
+    assert pytest.approx(C / 6 / 7e9) == exhibit.D
     exhibit.move(D=1e12)
-    assert (exhibit.N, exhibit.C) == (7e9, pytest.approx(6 * 7e9 * 1e12))
+    assert (7e9, pytest.approx(6 * 7e9 * 1e12)) == (exhibit.N, exhibit.C)
     exhibit.move(C=6e21)
-    assert (exhibit.N, exhibit.D) == (7e9, pytest.approx(6e21 / 6 / 7e9))
+    assert (7e9, pytest.approx(6e21 / 6 / 7e9)) == (exhibit.N, exhibit.D)
 
 
 @settings(deadline=None)

@@ -203,7 +203,7 @@ class Ladder(Exhibit):
         curves = []
         for k, level in enumerate(levels):
             D = chinchilla.iso_loss_tokens(level, N, c.E, c.A, c.B, c.alpha, c.beta)
-            D = np.where((D > D_BOUNDS[0]) & (D < D_BOUNDS[1]), D, np.nan)
+            D = np.where((D_BOUNDS[0] < D) & (D_BOUNDS[1] > D), D, np.nan)
             label = f"L = {here:.3f}" if k == 3 else ""
             curves.append(Curve(f"level {k}", label, N, D, tone=1 - k / 6, emphasis=k == 3))
         budget = tokens_for(np.asarray(self.C), N, self.account)

@@ -108,7 +108,7 @@ def valley(
     """
     centre, _ = optimum(constants, np.asarray(C), account)
     N = centre * np.logspace(-decades, decades, points)
-    return N, constants.loss(N, tokens_for(C, N, account))
+    return N, constants.loss(N, tokens_for(np.asarray(C), N, account))
 
 
 def waste(constants: Constants, N: float, D: float, account: str = "6ND") -> float:
