@@ -26,27 +26,38 @@ from widgets.palette import DASHES, EMPHASIS, distinct, sequential
 LEGEND_LETTERS = 52  # of one row of the legend under a plot in half a page's width
 
 
-def pack(curves: Sequence[Curve], slots: int) -> dict[str, Any]:
-    """Columns x0, y0, x1, y1 ... of one length; shorter curves and unused slots are filled with NaN.
+def shared_x(curves: Sequence[Curve]) -> list[int]:
+    """For each curve the first one with the very same x array, so that a common grid travels once."""
+    first: dict[int, int] = {}
+    return [first.setdefault(id(curve.x), slot) for slot, curve in enumerate(curves)]
+
+
+def pack(curves: Sequence[Curve]) -> dict[str, Any]:
+    """Columns x0, y0, y1, x2, y2 ... of one length; shorter curves are filled with NaN.
 
     One dictionary of float64 columns travels to the browser as one binary message, however many curves it holds.
     """
     length = max((len(curve.x) for curve in curves), default=1)
+
+    def filled(values: np.ndarray) -> np.ndarray:
+        if len(values) == length:
+            return values
+        return np.concatenate([values, np.full(length - len(values), np.nan)])
+
     columns: dict[str, Any] = {}
-    for slot in range(slots):
-        for axis in ("x", "y"):
-            values = getattr(curves[slot], axis) if slot < len(curves) else np.empty(0)
-            column = np.full(length, np.nan)
-            column[: len(values)] = values
-            columns[f"{axis}{slot}"] = column
-        if slot < len(curves) and curves[slot].names:
-            columns[f"name{slot}"] = [*curves[slot].names, *[""] * (length - len(curves[slot].names))]
+    for slot, (curve, x_slot) in enumerate(zip(curves, shared_x(curves), strict=True)):
+        if x_slot == slot:
+            columns[f"x{slot}"] = filled(curve.x)
+        columns[f"y{slot}"] = filled(curve.y)
+        if curve.names:
+            columns[f"name{slot}"] = [*curve.names, *[""] * (length - len(curve.names))]
     return columns
 
 
-def shape(curves: Sequence[Curve]) -> tuple[tuple[Any, ...], ...]:
+def shape(curves: Sequence[Curve]) -> tuple[Any, ...]:
     """What decides the glyphs of a figure; while it stays the same only data has to move."""
-    return tuple((c.key, c.label, c.style, c.tone, c.emphasis, c.names) for c in curves)
+    looks = tuple((c.key, c.label, c.style, c.tone, c.emphasis, c.names) for c in curves)
+    return (looks, tuple(shared_x(curves)))
 
 
 def summary(spec: FigureSpec, curves: Sequence[Curve]) -> str:
@@ -146,7 +157,7 @@ class LawFigure(Viewer):
         self.plot.add_layout(self.legend, "below")
         self._drawn_for: dict[str, Any] | None = None
         self._measured = False
-        self._shape: tuple[tuple[Any, ...], ...] | None = None
+        self._shape: tuple[Any, ...] | None = None
         self._renderers: list[GlyphRenderer] = []
         self._hovers: list[HoverTool] = []
         self._pane = pn.pane.Bokeh(self.plot, sizing_mode="stretch_width", min_height=height)
@@ -167,7 +178,7 @@ class LawFigure(Viewer):
             self._rebuild(curves)
             self._shape = now
         else:
-            self.source.data = pack(curves, len(curves))
+            self.source.data = pack(curves)
         self._predicted = any(np.isfinite(curve.y).any() for curve in curves)
         self._say_if_empty()
 
@@ -194,8 +205,9 @@ class LawFigure(Viewer):
         old = set(self._renderers) | set(self._hovers)
         self.plot.renderers = [r for r in self.plot.renderers if r not in old]
         self.plot.tools = [t for t in self.plot.tools if t not in old]
-        self.source.data = pack(curves, len(curves))
-        drawn = [self._draw(slot, curve) for slot, curve in enumerate(curves)]
+        self.source.data = pack(curves)
+        xs = [f"x{slot}" for slot in shared_x(curves)]
+        drawn = [self._draw(slot, x, curve) for slot, (x, curve) in enumerate(zip(xs, curves, strict=True))]
         self._renderers = [renderer for group in drawn for renderer in group]
         self.legend.items = [
             LegendItem(label=curve.label, renderers=group)
@@ -205,16 +217,16 @@ class LawFigure(Viewer):
         longest = max((len(curve.label) for curve in curves), default=0)
         self.legend.ncols = max(1, min(4, LEGEND_LETTERS // (longest + 5)))
         self._hovers = [
-            hover(self.spec, group[0], f"x{slot}", f"y{slot}", f"@name{slot}" if curve.names else curve.label)
-            for slot, (curve, group) in enumerate(zip(curves, drawn, strict=True))
+            hover(self.spec, group[0], x, f"y{slot}", f"@name{slot}" if curve.names else curve.label)
+            for slot, (x, curve, group) in enumerate(zip(xs, curves, drawn, strict=True))
         ]
         self.plot.add_tools(*self._hovers)
 
-    def _draw(self, slot: int, curve: Curve) -> list[GlyphRenderer]:
+    def _draw(self, slot: int, x: str, curve: Curve) -> list[GlyphRenderer]:
         colour = distinct(slot) if curve.tone is None else sequential(curve.tone)
         if curve.emphasis:
             colour = EMPHASIS
-        keys: dict[str, Any] = {"x": f"x{slot}", "y": f"y{slot}", "source": self.source}
+        keys: dict[str, Any] = {"x": x, "y": f"y{slot}", "source": self.source}
         if curve.style == "dots":
             size = 12 if curve.emphasis else 8
             drawn = [self.plot.scatter(**keys, size=size, color=colour, line_color="white")]
