@@ -25,6 +25,7 @@ import panel_material_ui as pmui
 from playwright.sync_api import Page, sync_playwright
 
 from explorer.app.frame import prepare
+from explorer.app.server import pages
 from explorer.exhibits import Axis, Curve, Exhibit, Paper, Quantity, figure
 from explorer.lab import Lab
 from widgets import LawFigure, QuantitySlider
@@ -32,7 +33,13 @@ from widgets.latency import send_small_frames_at_once
 
 CURVES, POINTS = 8, 500
 X = np.linspace(0.1, 10, POINTS)
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking"]
+FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+]
 
 # Notes the moment of a trusted key press, and the end of the first paint in which the data has changed.
 WATCH = """
@@ -42,7 +49,7 @@ WATCH = """
     for (const d of Bokeh.documents) for (const m of d._all_models.values())
       if (m.type === "ColumnDataSource") {
         const names = Object.keys(m.data).filter((n) => n.startsWith("y"));
-        if (names.length && m.data[names[0]].length >= 400) return m.data[names[0]][250];
+        if (names.length && (m.name === SOURCE || m.data[names[0]].length === 500)) return m.data[names[0]][100];
       }
     return null;
   };
@@ -113,12 +120,12 @@ def server_part(steps: int) -> float:
     return statistics.median(taken)
 
 
-def press(page: Page, url: str, steps: int) -> tuple[np.ndarray, float]:
+def press(page: Page, url: str, steps: int, source: str = "") -> tuple[np.ndarray, float]:
     """Milliseconds from each of `steps` single key presses to its paint, and paints a step."""
     page.goto(url)
     page.wait_for_function(IDLE, timeout=60_000)
     page.wait_for_timeout(1500)
-    assert page.evaluate(WATCH) is not None, "no curves found"
+    assert page.evaluate(WATCH.replace("SOURCE", repr(source))) is not None, "no curves found"
     page.locator("input[type=range]").first.focus()
     for k in range(steps + 5):
         done = page.evaluate("() => window.painted.length")
@@ -146,23 +153,29 @@ def main() -> None:
     print(f"{platform.platform()}, Python {platform.python_version()}, panel {pn.__version__}")
     print(f"server part of one step, {CURVES} curves of {POINTS} points: median {server_part(300):.2f} ms")
 
+    folder = tempfile.TemporaryDirectory()
+    lab = Lab(Path(folder.name) / "runs.sqlite", device="cpu")
     prepare()
     hv.extension("bokeh")
     send_small_frames_at_once()
     server = pn.serve(
-        {"ours": ours, "dynamicmap": dynamic_map}, port=0, address="localhost", show=False, threaded=True
+        {"ours": ours, "dynamicmap": dynamic_map, "ladder": lambda: pages(lab)["ladder"]()},
+        port=0,
+        address="localhost",
+        show=False,
+        threaded=True,
     )
     while not pn.state._servers:
         time.sleep(0.02)
     (running, *_) = next(iter(pn.state._servers.values()))
     url = f"http://localhost:{running.port}/"
-    with tempfile.TemporaryDirectory() as folder, sync_playwright() as driver:
-        lab = Lab(Path(folder) / "runs.sqlite", device="cpu")
+    with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         try:
             page = browser.new_page(viewport={"width": 1000, "height": 700})
             slow, slow_paints = press(page, url + "dynamicmap", steps)
             quick, quick_paints = press(page, url + "ours", steps)
+            whole, whole_paints = press(page, url + "ladder", steps, "loss_curves-curves")
             training = lab.train(lab.load("ladder"), size="default")
             while training.run.points == 0:
                 time.sleep(0.1)
@@ -171,7 +184,8 @@ def main() -> None:
             training.stop()
             report("HoloViews DynamicMap", slow, slow_paints)
             report("one source replaced whole", quick, quick_paints, float(np.median(slow)))
-            report("the same while a trial trains", busy, busy_paints, float(np.median(slow)))
+            report("the ladder's page, four figures", whole, whole_paints)
+            report("one source, while a trial trains", busy, busy_paints, float(np.median(slow)))
             if not still:
                 print("(the trial ended before the last step)")
             print(f"while training / idle: {np.median(busy) / np.median(quick):.2f}")
@@ -179,6 +193,7 @@ def main() -> None:
             browser.close()
             lab.close()
             server.stop()
+            folder.cleanup()
 
 
 if __name__ == "__main__":

@@ -17,7 +17,9 @@ def answer_at_once(widget: Syncable) -> None:
     """Send this widget's changes to Python without Panel's pause. Only for callbacks of a few milliseconds."""
     missing = [name for name in PRIVATE if not hasattr(Syncable, name)]
     if missing:
-        raise AttributeError(f"Panel no longer has Syncable.{missing[0]}: look for its new way to answer at once.")
+        raise AttributeError(
+            f"Panel no longer has Syncable.{missing[0]}: look for its new way to answer at once."
+        )
     widget._debounce = 0
     widget._busy__ignore = ["value", "value_throttled"]
 

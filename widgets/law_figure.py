@@ -56,7 +56,7 @@ def pack(curves: Sequence[Curve]) -> dict[str, Any]:
 
 def shape(curves: Sequence[Curve]) -> tuple[Any, ...]:
     """What decides the glyphs of a figure; while it stays the same only data has to move."""
-    looks = tuple((c.key, c.label, c.style, c.tone, c.emphasis, c.names) for c in curves)
+    looks = tuple((c.key, bool(c.label), c.style, c.tone, c.emphasis, c.names) for c in curves)
     return (looks, tuple(shared_x(curves)))
 
 
@@ -160,6 +160,8 @@ class LawFigure(Viewer):
         self._shape: tuple[Any, ...] | None = None
         self._renderers: list[GlyphRenderer] = []
         self._hovers: list[HoverTool] = []
+        self._items: list[LegendItem] = []
+        self._labels: list[str] = []
         self._pane = pn.pane.Bokeh(self.plot, sizing_mode="stretch_width", min_height=height)
         self._empty = pn.pane.Alert(
             self.spec.empty, alert_type="light", visible=False, sizing_mode="stretch_width", margin=(0, 10)
@@ -179,6 +181,7 @@ class LawFigure(Viewer):
             self._shape = now
         else:
             self.source.data = pack(curves)
+            self._rename(curves)
         self._predicted = any(np.isfinite(curve.y).any() for curve in curves)
         self._say_if_empty()
 
@@ -201,6 +204,16 @@ class LawFigure(Viewer):
         """The figure in one sentence."""
         return summary(self.spec, self.exhibit.curves(self.spec.name))
 
+    def _rename(self, curves: Sequence[Curve]) -> None:
+        """Labels may hold a number that moves; only those that did are sent."""
+        labels = [curve.label for curve in curves]
+        if labels == self._labels:
+            return
+        for item, label in zip(self._items, filter(None, labels), strict=True):
+            if item.label.value != label:
+                item.label = {"value": label}
+        self._labels = labels
+
     def _rebuild(self, curves: Sequence[Curve]) -> None:
         old = set(self._renderers) | set(self._hovers)
         self.plot.renderers = [r for r in self.plot.renderers if r not in old]
@@ -209,15 +222,17 @@ class LawFigure(Viewer):
         xs = [f"x{slot}" for slot in shared_x(curves)]
         drawn = [self._draw(slot, x, curve) for slot, (x, curve) in enumerate(zip(xs, curves, strict=True))]
         self._renderers = [renderer for group in drawn for renderer in group]
-        self.legend.items = [
+        self._items = [
             LegendItem(label=curve.label, renderers=group)
             for curve, group in zip(curves, drawn, strict=True)
             if curve.label
         ]
+        self._labels = [curve.label for curve in curves]
+        self.legend.items = list(self._items)
         longest = max((len(curve.label) for curve in curves), default=0)
         self.legend.ncols = max(1, min(4, LEGEND_LETTERS // (longest + 5)))
         self._hovers = [
-            hover(self.spec, group[0], x, f"y{slot}", f"@name{slot}" if curve.names else curve.label)
+            hover(self.spec, group[0], x, f"y{slot}", f"@name{slot}" if curve.names else curve.key)
             for slot, (x, curve, group) in enumerate(zip(xs, curves, drawn, strict=True))
         ]
         self.plot.add_tools(*self._hovers)

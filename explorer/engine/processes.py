@@ -137,7 +137,10 @@ class Starter:
             ours, theirs = self._context.Pipe(duplex=True)
             try:
                 process = self._context.Process(
-                    target=worker.main, args=(theirs, self.preload), name="scaling-explorer worker", daemon=True
+                    target=worker.main,
+                    args=(theirs, self.preload),
+                    name="scaling-explorer worker",
+                    daemon=True,
                 )
                 with _worker_environment(), _main_hidden():
                     process.start()

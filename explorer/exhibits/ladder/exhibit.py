@@ -39,7 +39,6 @@ from explorer.records import Measured, Prediction
 LAW = {"E", "A", "B", "alpha", "beta"}
 PARAMETERS = Axis("parameters N", scale="log")
 TOKENS = Axis("training tokens D", scale="log")
-COMPUTE = Axis("training compute C", "FLOPs", scale="log")
 LOSS = Axis("loss", "nats/token")
 
 PROSE_STEPS = 1_200
@@ -160,8 +159,8 @@ class Ladder(Exhibit):
 
     @figure(
         "Where the compute should go",
-        x=COMPUTE,
-        y=Axis("best size N*, tokens D*", scale="log"),
+        x=Axis("training compute C", "FLOPs", scale="log", low=1e18, high=1e26),
+        y=Axis("best size N*, tokens D*", scale="log", low=1e7, high=1e14),
         needs=LAW | {"N", "D", "C", "account"},
         caption="N* and D* for the sliders, N* for every published set of constants; known models as dots (6ND).",
     )
@@ -189,8 +188,8 @@ class Ladder(Exhibit):
 
     @figure(
         "The plane of size and data",
-        x=PARAMETERS,
-        y=TOKENS,
+        x=Axis("parameters N", scale="log", low=1e8, high=10**12.5),
+        y=Axis("training tokens D", scale="log", low=D_BOUNDS[0], high=D_BOUNDS[1]),
         needs=LAW | {"N", "D", "C", "account"},
         caption="Lines of equal loss, the line of equal compute through (N, D), and the efficient frontier.",
     )
