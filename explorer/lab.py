@@ -206,7 +206,9 @@ class Lab:
 
     def load(self, slug: str, **values: Any) -> Exhibit:
         """The exhibit called `slug`, with sliders set. Raises BadInput for an unknown name or value."""
-        return find(slug)(**values)
+        exhibit = find(slug)(**values)
+        exhibit._lab = self
+        return exhibit
 
     def close(self) -> None:
         """Stop what runs, leave no process behind, and close the store."""

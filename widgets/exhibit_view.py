@@ -23,6 +23,11 @@ from widgets.verdict import VerdictCard
 PERIOD = 100  # ms between looks at a live run; more when many pages watch, so that sliders stay quick
 HEIGHT, MEASURED_HEIGHT = 330, 420  # px
 GROUPS = {"law": "The law", "data": "Size and data", "training": "The live run"}
+SIDE_BY_SIDE = {
+    "display": "grid",
+    "grid-template-columns": "repeat(auto-fill, minmax(min(100%, 400px), 1fr))",
+    "align-items": "start",
+}
 RUNS_LISTED = 30
 NO_PRESET = "none chosen"
 
@@ -63,7 +68,12 @@ class ExhibitView(Viewer):
             if spec.shown or name in measured_on
         }
         laws = {spec.title: name for name, spec in specs.items() if name not in measured_on}
-        self._grid = pmui.Grid(container=True, spacing=1, sizing_mode="stretch_width")
+        self._places = {
+            name: pn.Column(sizing_mode="stretch_width", margin=0, visible=False) for name in laws.values()
+        }
+        self._grid = pn.Column(
+            *self._places.values(), sizing_mode="stretch_width", styles=SIDE_BY_SIDE, margin=0
+        )
         self.chooser = pmui.CheckButtonGroup(
             label="Figures",
             options=laws,
@@ -71,7 +81,7 @@ class ExhibitView(Viewer):
             size="small",
             margin=(0, 10),
         )
-        self.chooser.param.watch(lambda _: self._lay_out_figures(), "value")
+        self.chooser.param.watch(lambda _: self._show_figures(), "value")
         self.readouts = ReadoutPanel(exhibit)
         self.training: Training | None = None
         self._callback: Any = None
@@ -195,7 +205,7 @@ class ExhibitView(Viewer):
         )
         sliders = pn.Column(*self._slider_cards(), sizing_mode="stretch_width", margin=0)
         lesson = self.exhibit.lesson()
-        self._lay_out_figures()
+        self._show_figures()
         right = pn.Column(
             self._section, self.readouts, self.chooser, self._grid, sizing_mode="stretch_width", margin=0
         )
@@ -218,14 +228,17 @@ class ExhibitView(Viewer):
             head, *([self.bar] if self.trial else []), body, sizing_mode="stretch_width", margin=0
         )
 
-    def _lay_out_figures(self) -> None:
-        """Put the chosen figures side by side; one that was never shown is drawn now."""
-        for name in self.chooser.value:
-            if name not in self.figures:
+    def _show_figures(self) -> None:
+        """Uncover the chosen figures; one that was never shown is drawn now, the others stay as they are."""
+        for name, place in self._places.items():
+            chosen = name in self.chooser.value
+            if chosen and name not in self.figures:
                 self.figures[name] = LawFigure(self.exhibit, name, height=HEIGHT)
-            self.figures[name].refresh()
-        order = [name for name in self.exhibit.figures() if name in self.chooser.value]
-        self._grid.objects = [pmui.Grid(self.figures[name], size={"xs": 12, "lg": 6}) for name in order]
+            if chosen and not place.objects:
+                place.append(self.figures[name])
+            if chosen:
+                self.figures[name].refresh()
+            place.visible = chosen
 
     def _slider_cards(self) -> list[Any]:
         cards: list[Any] = []

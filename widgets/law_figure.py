@@ -50,7 +50,11 @@ def pack(curves: Sequence[Curve]) -> dict[str, Any]:
             columns[f"x{slot}"] = filled(curve.x)
         columns[f"y{slot}"] = filled(curve.y)
         if curve.names:
-            columns[f"name{slot}"] = [*curve.names, *[""] * (length - len(curve.names))]
+            rest = length - len(curve.names)
+            columns[f"name{slot}"] = [*curve.names, *[""] * rest]
+            # Names stand by turns left and right of their dots, since neighbours are often close.
+            columns[f"side{slot}"] = [("right", "left")[k % 2] for k in range(length)]
+            columns[f"shift{slot}"] = [(-8, 8)[k % 2] for k in range(length)]
     return columns
 
 
@@ -246,8 +250,9 @@ class LawFigure(Viewer):
             size = 12 if curve.emphasis else 8
             drawn = [self.plot.scatter(**keys, size=size, color=colour, line_color="white")]
             if curve.names:
-                words = {"text": f"name{slot}", "text_font_size": "11px", "text_color": "#7A7A7A"}
-                drawn.append(self.plot.text(**keys, **words, x_offset=7, y_offset=5))
+                words = {"text": f"name{slot}", "text_align": f"side{slot}", "x_offset": f"shift{slot}"}
+                looks = {"text_font_size": "11px", "text_color": "#7A7A7A", "text_baseline": "middle"}
+                drawn.append(self.plot.text(**keys, **words, **looks))
             return drawn
         width = 3 if curve.emphasis else 2
         return [self.plot.line(**keys, line_width=width, color=colour, line_dash=DASHES[curve.style])]

@@ -46,7 +46,7 @@ def status_line(run: Run, training: Training) -> str:
 def run_name(run: Run, verdict: str = "") -> str:
     """How a stored run is called in a list."""
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(run.created))
-    return f"{when} · {run.size} · {verdict or run.state}"
+    return f"{when} · {run.size} · {verdict or run.state} · {run.id[-4:]}"
 
 
 class RunBar(Viewer):

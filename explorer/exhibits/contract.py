@@ -171,6 +171,7 @@ class Exhibit(param.Parameterized):
     def __init__(self, **values: Any) -> None:
         super().__init__()
         self._moving = False
+        self._lab: Any = None  # whoever loads the exhibit for training puts its lab here
         self.param.watch(self._follow, list(self.sliders()))
         if values:
             self.restore(values)
@@ -253,6 +254,18 @@ class Exhibit(param.Parameterized):
     def settle(self, changed: set[str]) -> dict[str, Any]:
         """Which other sliders must follow after those in `changed` moved, and to where."""
         return {}
+
+    # -- train ------------------------------------------------------------------------------------------------
+
+    def train(self, trial: str | None = None, size: str = "default") -> Any:
+        """Seal what the sliders predict and start a trial in the background; see `explorer.lab.Lab.train`.
+
+        Raises:
+            BadInput: this exhibit was not loaded from a lab, or trial or size are unknown.
+        """
+        if self._lab is None:
+            raise BadInput(f"To train, get the exhibit by explorer.load({self.slug!r}).")
+        return self._lab.train(self, trial, size)
 
     # -- compare --------------------------------------------------------------------------------------------
 

@@ -115,7 +115,7 @@ def test_train_stop_reload_finds_the_run(page, app):
 
 def test_whole_run_ends_in_a_verdict_and_survives_a_restart(page, app):
     open_page(page, app.url + "ladder")
-    page.get_by_label("Size").click()
+    page.get_by_role("combobox", name="Size").click()
     page.get_by_role("menuitem", name="quick").click()
     page.get_by_role("button", name="Train").click()
     page.locator("[data-verdict]").wait_for(timeout=240_000)

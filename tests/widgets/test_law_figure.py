@@ -14,7 +14,7 @@ def test_pack_sends_a_common_grid_once_and_pads_the_rest():
     x = np.arange(4.0)
     curves = [Curve("a", "", x, x), Curve("b", "", x, 2 * x), Curve("c", "", x[:1], x[:1], names=("here",))]
     columns = pack(curves)
-    assert sorted(columns) == ["name2", "x0", "x2", "y0", "y1", "y2"]
+    assert sorted(columns) == ["name2", "shift2", "side2", "x0", "x2", "y0", "y1", "y2"]
     assert columns["y1"] is curves[1].y
     assert columns["x2"].tolist()[0] == 0.0
     assert np.isnan(columns["x2"][1:]).all()
