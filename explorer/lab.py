@@ -73,15 +73,17 @@ class Training:
 
     @property
     def live(self) -> bool:
-        """Whether it is queued or running here, or its last points are still being stored."""
-        return self._recorder is not None and not self._recorder.settled.is_set()
+        """Whether it is queued or running, here or in another process, or its last points are still being stored."""
+        if self._recorder is None:
+            return self.run.open
+        return not self._recorder.settled.is_set()
 
     def stop(self) -> None:
         if self.job is not None:
             self.job.stop()
 
     def wait(self, timeout: float | None = None) -> Training:
-        """Wait until the run has ended and all of it is stored."""
+        """Wait until a run that was started here has ended and all of it is stored."""
         if self._recorder is not None:
             self._recorder.settled.wait(timeout)
         return self

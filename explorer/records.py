@@ -72,7 +72,8 @@ class Prediction(msgspec.Struct, tag="prediction", frozen=True):
         curves: what is predicted.
         coverage: nominal coverage of `lower`..`upper`, e.g. 0.9.
         note: one sentence: what was fitted to what.
-        details: further numbers that the comparison needs (JSON-able).
+        details: further numbers that the comparison needs (JSON-able). Pages know two of them: "scored_x", the
+            (low, high) on the x axis that is scored, and "intervals", (low, high) of coefficients by name.
     """
 
     name: str

@@ -5,6 +5,7 @@ from widgets.law_figure import LawFigure
 from widgets.measured_layer import MeasuredLayer
 from widgets.readouts import ReadoutPanel
 from widgets.run_bar import RunBar
+from widgets.sealed import SealedCard
 from widgets.sliders import ChoiceSelect, QuantitySlider, control_for
 from widgets.verdict import VerdictCard
 
@@ -16,6 +17,7 @@ __all__ = [
     "QuantitySlider",
     "ReadoutPanel",
     "RunBar",
+    "SealedCard",
     "VerdictCard",
     "control_for",
 ]

@@ -17,10 +17,11 @@ from widgets.law_figure import LawFigure
 from widgets.measured_layer import MeasuredLayer
 from widgets.readouts import ReadoutPanel
 from widgets.run_bar import RunBar, run_name
+from widgets.sealed import SealedCard
 from widgets.sliders import control_for
 from widgets.verdict import VerdictCard
 
-PERIOD = 100  # ms between looks at a live run; more when many pages watch, so that sliders stay quick
+PERIOD, PERIOD_A_PAGE = 100, 10  # ms between looks at a live run
 HEIGHT, MEASURED_HEIGHT = 330, 420  # px
 GROUPS = {"law": "The law", "data": "Size and data", "training": "The live run"}
 SIDE_BY_SIDE = {
@@ -87,7 +88,7 @@ class ExhibitView(Viewer):
         self._callback: Any = None
         if self.trial is not None:
             self.layer = MeasuredLayer(self.figures[self.trial.figure])
-            self.verdict = VerdictCard()
+            self.sealed, self.verdict = SealedCard(), VerdictCard()
             self.bar = RunBar(self.trial, self._train, self._stop, self._pick)
         # Empty until there is a run; filled on its own, so that the laws below are not drawn anew.
         self._section = pn.Column(sizing_mode="stretch_width", margin=0)
@@ -155,38 +156,45 @@ class ExhibitView(Viewer):
         self.training = training
         self.layer.watch(training)
         if not self._section.objects:
-            self._section.objects = [self.figures[self.trial.figure], self.verdict]
-        if self._tick():
-            self._watching.add(self)
-            self._start_ticking()
-
-    def _start_ticking(self) -> None:
-        period = max(PERIOD, 10 * len(self._watching))
+            self._section.objects = [self.figures[self.trial.figure], self.sealed, self.verdict]
+        self._watching.add(self)
+        self._tick()
+        if self not in self._watching:
+            return
         if self._callback is None:
-            self._callback = pn.state.add_periodic_callback(self._tick, period=period)
+            self._callback = pn.state.add_periodic_callback(self._tick, period=self._period())
         elif not self._callback.running:
-            self._callback.period = period
             self._callback.start()
 
-    def _tick(self) -> bool:
-        """Show what has come since; stop looking when the run has ended."""
-        with pn.io.hold():
-            self.layer.update()
-            live = self.bar.follow(self.training)
-            if live:
-                self.verdict.display([], "The verdict comes when the run has ended.")
-        if not live:
-            self._ended()
-        return live
+    def _period(self) -> int:
+        """Milliseconds between two looks; longer the more pages look, so that one server has time for sliders."""
+        return max(PERIOD, PERIOD_A_PAGE * len(self._watching))
 
-    def _ended(self) -> None:
-        if self in self._watching:
+    def _tick(self) -> None:
+        """Show what has come since; stop looking when the run has ended or is gone."""
+        assert self.training is not None
+        try:
+            with pn.io.hold():
+                live = self.bar.follow(self.training)
+                self.layer.update()
+                self.sealed.display(self.layer.sealed.values())
+                if live:
+                    self.verdict.display([], "The verdict comes when the run has ended.")
+                else:
+                    agreements = self.training.agreements()
+                    self.verdict.display(
+                        agreements, "" if agreements else "No verdict: the run did not finish."
+                    )
+        except ExplorerError as error:  # deleted from elsewhere, or a store that cannot be read
+            self.bar.say(str(error))
+            live = False
+        if not live:
+            watched = self._callback is not None and self._callback.running
             self.close()
-            self._list_runs(self.training.id if self.training else None, show=False)
-        if self.training is not None:
-            self.layer.update()
-            agreements = self.training.agreements()
-            self.verdict.display(agreements, "" if agreements else "No verdict: the run did not finish.")
+            if watched:
+                self._list_runs(self.training.id, show=False)
+        elif self._callback is not None and self._callback.period < self._period() // 2:
+            self._callback.period = self._period()
 
     def close(self) -> None:
         """Stop looking; the run itself goes on and is found again in the store."""

@@ -9,6 +9,7 @@ from bokeh.models import BoxAnnotation, ColumnDataSource, GlyphRenderer, LegendI
 
 from explorer.lab import SLIDERS, Training
 from explorer.records import Prediction, Series
+from explorer.runs import Sealed
 from widgets.law_figure import LawFigure, hover
 from widgets.palette import DASHES, ColourOf
 
@@ -41,6 +42,7 @@ class MeasuredLayer:
         self._cursor: dict[str, int] = {}
         self._colour = ColourOf()
         self._sealed: dict[str, list[Any]] = {}
+        self.sealed: dict[str, Sealed] = {}
 
     def watch(self, training: Training | None) -> None:
         """Show this run from now on, or nothing."""
@@ -48,7 +50,7 @@ class MeasuredLayer:
         self._colour = ColourOf()
         for drawn in self._sealed.values():
             self._remove(drawn)
-        self._sealed = {}
+        self._sealed, self.sealed = {}, {}
         self._shade.visible = False
         self.points.data = dict(EMPTY)
         self.figure.measured = training is not None
@@ -75,7 +77,8 @@ class MeasuredLayer:
             if self._legend_item not in self.figure.legend.items:
                 self.figure.legend.items = [*self.figure.legend.items, self._legend_item]
             self.points.stream(rows, rollover=MOST_POINTS * max(1, len(self._series)))
-        for name, sealed in self._training.predictions().items():
+        self.sealed = self._training.predictions()
+        for name, sealed in self.sealed.items():
             if name not in self._sealed:
                 self._sealed[name] = self._draw_sealed(sealed.prediction)
         return len(fresh)

@@ -85,7 +85,7 @@ class RunBar(Viewer):
             label="Stop", icon="stop", color="error", variant="outlined", disabled=True, margin=(8, 8)
         )
         self.runs = pmui.Select(
-            label="Runs", options={}, size="small", width=290, margin=(6, 8), disabled=True
+            label="Runs", options={}, size="small", width=380, margin=(6, 8), disabled=True
         )
         self.bar = pmui.LinearProgress(
             value=0, variant="determinate", sizing_mode="stretch_width", margin=(0, 10)
@@ -120,9 +120,10 @@ class RunBar(Viewer):
             whether it is still going on.
         """
         run = training.run if training is not None else None
-        live = run is not None and training is not None and training.live
-        if self.halt.disabled == live:
-            self.halt.disabled = not live
+        live = training is not None and training.live
+        stoppable = live and training is not None and training.job is not None
+        if self.halt.disabled == stoppable:
+            self.halt.disabled = not stoppable
         if run is None or training is None:
             return False
         percent = int(100 * run.progress.done)

@@ -6,6 +6,7 @@ from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
+from panel.util import edit_readonly
 
 TITLE = "Scaling Explorer"
 THEME = {
@@ -26,14 +27,19 @@ def frame(*content: Any, title: str = TITLE) -> pmui.Page:
         pmui.Button(label=label, href=href, variant="text", color="light", margin=(4, 2))
         for label, href in LINKS.items()
     ]
-    return pmui.Page(
+    page = pmui.Page(
         title=TITLE,
         main=[pn.Column(*content, sizing_mode="stretch_width", margin=(4, 8))],
         header=[pn.Row(*links, margin=(0, 0, 0, 12))],
         site_url="./",
         theme_config=THEME,
         meta_title=title if title == TITLE else f"{title} · {TITLE}",
+        busy_indicator=None,
     )
+    # The page follows Panel's busy mark, and each flip of it walks every model of the document, 20 ms a time.
+    with edit_readonly(page):
+        page.busy = False
+    return page
 
 
 def problem(sentence: str) -> pmui.Alert:

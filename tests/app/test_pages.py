@@ -81,3 +81,18 @@ def test_serving_never_imports_torch():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_page_does_not_follow_the_busy_mark():
+    """Each flip of it would walk every model of the document."""
+    import panel as pn
+
+    from explorer.app.frame import frame
+
+    page = frame("text")
+    pn.state._add_busy_event("test")
+    try:
+        assert pn.state.busy
+        assert not page.busy
+    finally:
+        pn.state._remove_busy_event("test")

@@ -247,6 +247,10 @@ def _predict(
             "target_N_total": sizes[target][1],
             "compute_ratio": ratio,
             "fit": fitted.to_json(),
+            "intervals": {
+                name: [float(bound) for bound in spread.coefficient_interval(name, COVERAGE)]
+                for name in fitted.coefficients
+            },
             "baselines": {
                 "same law, all checkpoints": {
                     "coefficients": {name: float(value) for name, value in whole.coefficients.items()},
