@@ -15,8 +15,6 @@ from explorer.exhibits import TrialSpec, write_number
 from explorer.lab import Training
 from explorer.runs import Run
 
-LIVE_STATES = ("queued", "running")
-
 
 def duration(seconds: float) -> str:
     """About how long, in words: 12 s, 3 min, 1.5 h."""
@@ -29,10 +27,12 @@ def duration(seconds: float) -> str:
 
 def status_line(run: Run, training: Training) -> str:
     """State, what it is doing, rate, time left and device, in one line."""
-    if run.state not in LIVE_STATES:
-        return run.sentence or f"{run.state.capitalize()}."
-    parts = [run.state if run.state == "queued" else (run.progress.note or "starting")]
     job = training.job
+    if not training.live:
+        # A store that could not take the end of the run still has it as running; its job knows better.
+        told = run.sentence or (job.sentence if job is not None else "")
+        return told or f"{run.state.capitalize()}."
+    parts = [run.state if run.state == "queued" else (run.progress.note or "starting")]
     if job is not None and run.state == "running":
         if job.tokens_per_second:
             parts.append(f"{write_number(job.tokens_per_second, 3)} tokens/s")
