@@ -23,4 +23,6 @@ def keep_log() -> None:
     except OSError:
         handler = logging.NullHandler()
     form = "%(asctime)s %(name)s %(levelname)s %(message)s"
+    # On a full disk logging would print its own traceback into the terminal at every fault it cannot write.
+    logging.raiseExceptions = False
     logging.basicConfig(handlers=[handler], level=logging.WARNING, format=form)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import logging
 import os
 import re
 import secrets
@@ -17,7 +18,7 @@ import msgspec
 from explorer.engine import device as devices
 from explorer.engine.fair_queue import FairQueue
 from explorer.engine.job import Job
-from explorer.engine.messages import AskDevices, Devices, Work, encode, from_worker
+from explorer.engine.messages import AskDevices, Devices, Work, from_worker
 from explorer.engine.processes import Starter
 from explorer.engine.sink import Sink
 from explorer.errors import BadInput, ExplorerError
@@ -25,7 +26,9 @@ from explorer.errors import BadInput, ExplorerError
 _TARGET = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*:[A-Za-z_]\w*")
 _DEVICES_SECONDS = 60.0
 _CLOSE_SECONDS = 10.0
+_NOT_STARTED = "The worker could not be started: {}. Close other programs, then train again."
 
+_log = logging.getLogger(__name__)
 _engines: weakref.WeakSet[Engine] = weakref.WeakSet()
 
 
@@ -141,21 +144,34 @@ class Engine:
 
     def _fill(self) -> None:
         """Give free places to waiting jobs."""
+        threadless: list[tuple[Job, RuntimeError]] = []
         with self._lock:
             while not self._closed and len(self._waiting) and len(self._running) < self.workers:
                 job = self._waiting.pop()
                 thread = threading.Thread(target=self._run, args=(job,), name=f"run {job.id}", daemon=True)
-                self._running[job] = thread
-                thread.start()
+                try:
+                    thread.start()
+                except RuntimeError as error:
+                    threadless.append((job, error))
+                else:
+                    self._running[job] = thread
+        for job, reason in threadless:
+            job.fail(_NOT_STARTED.format(reason))
 
     def _run(self, job: Job) -> None:
         try:
             try:
                 worker = self._starter.start()
             except Exception as error:
-                job.fail(f"The worker could not be started: {error}. Close other programs, then train again.")
+                job.fail(_NOT_STARTED.format(error))
                 return
             job.follow(worker)
+        except BaseException as error:  # whatever went wrong, the job gets an end
+            _log.exception("run %s could not be followed", job.id)
+            job.fail(
+                f"The run could not be followed: {type(error).__name__}: {error}. "
+                "The points so far are kept; train again."
+            )
         finally:
             with self._lock:
                 self._running.pop(job, None)
@@ -174,7 +190,7 @@ class Engine:
     def _ask_devices(self) -> list[str]:
         worker = self._starter.start()
         try:
-            worker.wire.send_bytes(encode(AskDevices()))
+            worker.send(AskDevices())
             if worker.wire.poll(_DEVICES_SECONDS):
                 answer = from_worker(worker.wire.recv_bytes())
                 if isinstance(answer, Devices):
@@ -195,11 +211,13 @@ def _cores() -> int:
 
 def _plain(arguments: dict[str, Any]) -> dict[str, Any]:
     try:
-        return msgspec.json.decode(msgspec.json.encode(arguments), type=dict[str, Any])
-    except (TypeError, ValueError, msgspec.MsgspecError) as error:
+        plain = msgspec.json.decode(msgspec.json.encode(arguments), type=dict[str, Any])
+        msgspec.msgpack.encode(plain)  # as they will travel: not every whole number can
+    except (TypeError, ValueError, OverflowError, msgspec.MsgspecError) as error:
         raise BadInput(
             f"The arguments of a trial must be what JSON can say (numbers, texts, lists, dicts): {error}."
         ) from error
+    return plain
 
 
 @atexit.register

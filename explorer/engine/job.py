@@ -5,11 +5,10 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 from explorer.engine import endings
-from explorer.engine.messages import Batch, Ended, Seal, SealedNow, Started, Stop, Work, encode, from_worker
+from explorer.engine.messages import Batch, Ended, Seal, SealedNow, Started, Stop, Work, from_worker
 from explorer.engine.pace import Pace
 from explorer.engine.processes import Worker
 from explorer.engine.sink import Sink
@@ -96,10 +95,11 @@ class Job:
                 self._leave_queue(self)
             self._end("stopped", _STOPPED_BEFORE)
             return
-        _tell(worker, Stop())
+        # Before the message, which waits its turn behind one that the worker may be too busy to take.
         timer = threading.Timer(_GRACE_SECONDS, worker.kill)
         timer.daemon = True
         timer.start()
+        worker.send(Stop())
 
     # -- for the engine
 
@@ -114,7 +114,7 @@ class Job:
                 if self._end_taken or self._stop_asked:
                     return
                 self._worker = worker
-            _tell(worker, self._work)
+            worker.send(self._work)
             state, sentence = self._listen(worker)
             self._end(state, sentence)
         finally:
@@ -122,15 +122,24 @@ class Job:
             self._worker = None
 
     def fail(self, sentence: str) -> None:
-        """End the job because its worker could not be started."""
+        """End the job, if it has not ended, because it could not be started or followed."""
         self._end("failed", sentence)
 
     def _listen(self, worker: Worker) -> tuple[State, str]:
         while True:
             try:
-                message = from_worker(worker.wire.recv_bytes())
+                data = worker.wire.recv_bytes()
             except (EOFError, OSError):
                 return self._after_silence(worker)
+            try:
+                message = from_worker(data)
+            except Exception as error:
+                worker.kill()
+                _log.exception("run %s: a message of its worker cannot be read", self.id)
+                return "failed", (
+                    f"The worker sent what is no message of a trial ({error}). "
+                    "The points so far are kept; train again."
+                )
             if isinstance(message, Ended):
                 if message.trace:
                     _log.error("run %s ended as %s\n%s", self.id, message.state, message.trace)
@@ -161,7 +170,7 @@ class Job:
                 sink.progressed(message.progress)
         elif isinstance(message, Seal):
             sink.sealed(message.prediction)
-            _tell(worker, SealedNow())
+            worker.send(SealedNow())
 
     def _after_silence(self, worker: Worker) -> tuple[State, str]:
         if self._stop_asked:
@@ -182,13 +191,8 @@ class Job:
             sink.ended(state, sentence)
         except Exception:
             _log.exception("the end of run %s could not be recorded", self.id)
-        self.sentence = sentence
-        self.finished = time.time()
-        self.state = state
-        self._done.set()
-
-
-def _tell(worker: Worker, message: Any) -> None:
-    """Send; a worker that is gone is noticed by whoever listens to it."""
-    with suppress(OSError):
-        worker.wire.send_bytes(encode(message))
+        finally:
+            self.sentence = sentence
+            self.finished = time.time()
+            self.state = state
+            self._done.set()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import msgspec
 import numpy as np
 
+from explorer.errors import BadInput
 from explorer.records import Point, Prediction, Progress, Series
 
 Ending = Literal["finished", "failed", "diverged", "out of memory"]
@@ -87,18 +88,37 @@ _to_worker = msgspec.msgpack.Decoder(ToWorker)
 _from_worker = msgspec.msgpack.Decoder(FromWorker)
 
 
-_series = msgspec.msgpack.Decoder(Series)
-_prediction = msgspec.msgpack.Decoder(Prediction)
+Declared = TypeVar("Declared", Series, Progress, Prediction)
+# What encoding and decoding raise for a value of the wrong type, too large, or not text.
+_WRONG = (TypeError, ValueError, OverflowError)
 
 
-def plain_series(series: Series) -> Series:
-    """The declaration in Python's own types; TypeError or ValidationError if it is not one."""
-    return _series.decode(_encoder.encode(series))
+def plain(record: Declared, kind: type[Declared]) -> Declared:
+    """The record in Python's own types.
+
+    Raises:
+        BadInput: a field is not of the type it is declared with; the sentence names it.
+    """
+    try:
+        return msgspec.msgpack.decode(_encoder.encode(record), type=kind)
+    except _WRONG as error:
+        for field in msgspec.structs.fields(kind):
+            value = getattr(record, field.name)
+            try:
+                msgspec.msgpack.decode(_encoder.encode(value), type=field.type)
+            except _WRONG as wrong:
+                raise unfit(kind, field.name, value, str(wrong)) from error
+        raise BadInput(
+            f"The trial yielded a {kind.__name__} that cannot leave the worker: {error}."
+        ) from error
 
 
-def plain_prediction(prediction: Prediction) -> Prediction:
-    """The prediction in Python's own types; TypeError or ValidationError if it is not one."""
-    return _prediction.decode(_encoder.encode(prediction))
+def unfit(kind: type[msgspec.Struct], field: str, value: Any, why: str) -> BadInput:
+    """What to raise for a field of a record that is not what it should be."""
+    return BadInput(
+        f"The trial yielded a {kind.__name__} whose {field} is {value!r:.80}: {why}. "
+        "Correct this field in the trial."
+    )
 
 
 def encode(message: ToWorker | FromWorker) -> bytes:

@@ -13,6 +13,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any
 
 from explorer.engine import worker
+from explorer.engine.messages import ToWorker, encode
 
 # One thread a worker; and glibc keeps freed memory, since fresh pages cost as much as the arithmetic on them.
 # A file called random.py in the folder the app was started from must not be taken for Python's own.
@@ -36,10 +37,17 @@ class Worker:
     def __init__(self, process: BaseProcess, wire: connection.Connection) -> None:
         self.process = process
         self.wire = wire
+        self._sending = threading.Lock()
 
     @property
     def alive(self) -> bool:
         return not connection.wait([self.process.sentinel], 0)
+
+    def send(self, message: ToWorker) -> None:
+        """Tell it something; from any thread. If it is gone, whoever listens to it notices."""
+        data = encode(message)
+        with self._sending, suppress(OSError):  # a long message goes out in parts: one at a time
+            self.wire.send_bytes(data)
 
     def kill(self) -> None:
         """End it at once; no harm if it has ended."""
@@ -59,7 +67,8 @@ class Worker:
         """Kill it if need be, and let go of all that belongs to it."""
         self.kill()
         self.exit_code(10)
-        self.wire.close()
+        with self._sending:  # its number may be another connection's a moment later
+            self.wire.close()
         with suppress(ValueError):
             self.process.close()
 

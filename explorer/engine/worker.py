@@ -28,8 +28,8 @@ from explorer.engine.messages import (
     Work,
     encode,
     for_worker,
-    plain_prediction,
-    plain_series,
+    plain,
+    unfit,
 )
 from explorer.engine.outbox import FLUSH_SECONDS, Outbox
 from explorer.errors import BadInput, Diverged
@@ -89,7 +89,7 @@ class Line:
                 os._exit(1)  # the app is gone: nobody wants the rest
 
     def receive(self) -> Any:
-        """The next message other than Stop; waits for it."""
+        """The next message, be it Stop; waits for it."""
         return self._heard.get()
 
     def wait_until_sealed(self) -> None:
@@ -147,13 +147,14 @@ def follow(records: Iterable[Any], line: Line) -> Ended:
         if isinstance(record, Point):
             line.outbox.add(checked(record, declared))
         elif isinstance(record, Series):
-            declared.add(record.key)
-            line.outbox.add(plain_series(record))
+            series = plain(record, Series)
+            declared.add(series.key)
+            line.outbox.add(series)
         elif isinstance(record, Progress):
-            line.outbox.add(Progress(float(record.done), int(record.tokens), record.note))
+            line.outbox.add(plain_progress(record))
         elif isinstance(record, Prediction):
             line.outbox.flush()
-            line.send(Seal(plain_prediction(record)))
+            line.send(Seal(plain(record, Prediction)))
             line.wait_until_sealed()
             if line.stopped.is_set():
                 return Ended("stopped", "Stopped; the points so far are kept.")
@@ -170,9 +171,15 @@ def checked(point: Point, declared: set[str]) -> Point:
 
     Raises:
         Diverged: y is not finite.
-        BadInput: x is not finite, or the series was not declared.
+        BadInput: x is not finite, x or y is no number, or the series was not declared.
     """
-    x, y = float(point.x), float(point.y)
+    try:
+        x, y = float(point.x), float(point.y)
+    except (TypeError, ValueError, OverflowError):
+        number(Point, "x", point.x)
+        raise unfit(Point, "y", point.y, "expected a number") from None
+    if not isinstance(point.series, str):
+        raise unfit(Point, "series", point.series, "expected the key of a Series")
     if point.series not in declared:
         raise BadInput(
             f"The trial yielded a point of {point.series!r} before its Series record; declare it first."
@@ -184,6 +191,25 @@ def checked(point: Point, declared: set[str]) -> Point:
     if not math.isfinite(x):
         raise BadInput(f"The trial yielded a point of {point.series!r} at x = {x:g}; x must be finite.")
     return Point(point.series, x, y)
+
+
+def plain_progress(progress: Progress) -> Progress:
+    """The progress in Python's own types; BadInput, naming the field, if it cannot be one."""
+    done = number(Progress, "done", progress.done)
+    if not math.isfinite(done):
+        raise unfit(Progress, "done", done, "expected a finite number")
+    tokens = int(number(Progress, "tokens", progress.tokens, int))
+    return plain(Progress(done, tokens, progress.note), Progress)
+
+
+def number(
+    kind: type[Point | Progress], field: str, value: Any, convert: Callable[[Any], float] = float
+) -> float:
+    """The value of a field as a number; BadInput, naming the field, if it is none."""
+    try:
+        return convert(value)
+    except (TypeError, ValueError, OverflowError):
+        raise unfit(kind, field, value, "expected a number") from None
 
 
 def facts(device: str) -> dict[str, Any]:

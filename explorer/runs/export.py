@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import os
-import tempfile
+import secrets
+import stat
 from pathlib import Path
 from typing import Any
 
@@ -32,12 +32,14 @@ def write(run: Run, measured: Measured, path: Path) -> Path:
             raise BadInput(f"Cannot export to {path}: it is a folder; give the path of a file in it.")
         if path.exists():
             path.open("ab").close()  # replacing it would not ask whether it may be written
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.stem}-", suffix=kind)
-        os.close(handle)
-        part = Path(name)
+        mode = stat.S_IMODE(path.stat().st_mode) if path.exists() else None
+        part = path.with_name(f".{path.stem}-{secrets.token_hex(4)}{kind}")
+        # A new file gets what the umask leaves; one that is replaced is at no time open to more people.
+        part.touch(0o666 if mode is None else 0o600, exist_ok=False)
         try:
             _write(run, measured, part, kind)
-            part.chmod(0o644)
+            if mode is not None:
+                part.chmod(mode)
             part.replace(path)
         finally:
             part.unlink(missing_ok=True)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import functools
+import math
 import os
+import time
 
 import psutil
 
 # The same process may report slightly different start times after the clock was set.
 _TOLERANCE_SECONDS = 5.0
+_LOOK_SECONDS = 1.0
 
 
 @functools.lru_cache(maxsize=1)
@@ -23,6 +26,8 @@ def this_process() -> tuple[int, float]:
 
 def lives(pid: int, started: float) -> bool:
     """Whether the process with this id and start time still runs."""
+    if (pid, started) == this_process():
+        return True
     try:
         process = psutil.Process(pid)
         return (
@@ -33,3 +38,19 @@ def lives(pid: int, started: float) -> bool:
         return False
     except psutil.AccessDenied:
         return True  # it exists; better to wait for it than to end its runs
+
+
+class Watch:
+    """Looks at each process at most once in a while, for those who ask many times a second."""
+
+    def __init__(self) -> None:
+        self._looked: dict[tuple[int, float], tuple[float, bool]] = {}
+
+    def lives(self, pid: int, started: float) -> bool:
+        """What `lives` says, at most a second old."""
+        now = time.monotonic()
+        looked, alive = self._looked.get((pid, started), (-math.inf, False))
+        if now - looked >= _LOOK_SECONDS:
+            alive = lives(pid, started)
+            self._looked[pid, started] = now, alive
+        return alive

@@ -38,6 +38,7 @@ class Run(msgspec.Struct, frozen=True):
         facts: all the worker said of itself; device, dtype and versions are taken from there.
         points: how many are stored.
         series: how many are declared.
+        sealed: how many predictions are sealed.
         progress: the last that was told.
     """
 
@@ -57,6 +58,7 @@ class Run(msgspec.Struct, frozen=True):
     finished: float | None
     points: int
     series: int
+    sealed: int
     progress: Progress
 
     @property

@@ -18,7 +18,7 @@ import numpy as np
 import platformdirs
 
 from explorer.agreement import Agreement
-from explorer.errors import BadInput
+from explorer.errors import BadInput, StoreError
 from explorer.records import Measured, Point, Prediction, Progress, Series
 from explorer.runs import canonical, export, owner, schema
 from explorer.runs.connections import Connections
@@ -29,6 +29,10 @@ from explorer.runs.thinning import log_spaced, with_extremes
 _RUN_COLUMNS = (
     "id, exhibit, trial, size, session, state, sentence, sliders, arguments, seeds, facts, created, started, "
     "finished, done, tokens, note, points, series"
+)
+_SELECT_RUN = (
+    f"SELECT {_RUN_COLUMNS}, (SELECT count(*) FROM prediction WHERE prediction.run = run.key) AS sealed "
+    "FROM run"
 )
 
 
@@ -57,8 +61,9 @@ class Store:
         self.path = Path(path)
         self.readonly = readonly
         self._connections = Connections(self.path, readonly)
+        self._owners = owner.Watch()
         if not readonly:
-            self._mark_interrupted()
+            self.refresh_interrupted()
 
     def __enter__(self) -> Store:
         return self
@@ -181,7 +186,7 @@ class Store:
             BadInput: the run has already sealed a prediction of this name.
         """
         content = canonical.text(prediction, f"the prediction {prediction.name!r}")
-        digest = hashlib.sha256(content.encode()).hexdigest()
+        digest = _digest(content)
         sealed_at = time.time()
         with self._connections.writing() as connection:
             key = self._open_key(connection, run_id)
@@ -223,9 +228,21 @@ class Store:
             )
 
     def delete(self, run_id: str) -> None:
-        """Delete the run with all that belongs to it, its predictions included."""
+        """Delete the run with all that belongs to it, its predictions included.
+
+        Raises:
+            BadInput: the run has not ended, and the process that it belongs to lives.
+        """
         with self._connections.writing() as connection:
             key = self._key(connection, run_id)
+            state, pid, started = connection.execute(
+                "SELECT state, owner_pid, owner_started FROM run WHERE key = ?", (key,)
+            ).fetchone()
+            if state in OPEN and owner.lives(pid, started):
+                raise BadInput(
+                    f"The run {run_id} is still {state}, in process {pid}; only a run that has ended can be "
+                    "deleted. Stop it first, then delete it."
+                )
             connection.execute("DELETE FROM run WHERE key = ?", (key,))
 
     # -- what is read back
@@ -234,9 +251,7 @@ class Store:
         """The run called `run_id`; BadInput if there is none."""
         with self._connections.reading() as connection:
             key = self._key(connection, run_id)
-            return _run(
-                connection.execute(f"SELECT {_RUN_COLUMNS} FROM run WHERE key = ?", (key,)).fetchone()
-            )
+            return _run(connection.execute(f"{_SELECT_RUN} WHERE key = ?", (key,)).fetchone())
 
     def runs(
         self, exhibit: str | None = None, trial: str | None = None, limit: int = 50, offset: int = 0
@@ -245,7 +260,7 @@ class Store:
         where, values = _where(exhibit, trial)
         with self._connections.reading() as connection:
             rows = connection.execute(
-                f"SELECT {_RUN_COLUMNS} FROM run {where} ORDER BY key DESC LIMIT ? OFFSET ?",
+                f"{_SELECT_RUN} {where} ORDER BY key DESC LIMIT ? OFFSET ?",
                 (*values, limit, offset),
             ).fetchall()
         return [_run(row) for row in rows]
@@ -255,11 +270,6 @@ class Store:
         where, values = _where(exhibit, trial)
         with self._connections.reading() as connection:
             return connection.execute(f"SELECT count(*) FROM run {where}", values).fetchone()[0]
-
-    def latest(self, exhibit: str, trial: str) -> Run | None:
-        """The newest run of the trial, in whatever state; None if there is none."""
-        newest = self.runs(exhibit, trial, limit=1)
-        return newest[0] if newest else None
 
     def measured(self, run_id: str, most: int | None = None) -> Measured:
         """The points of a run.
@@ -306,13 +316,24 @@ class Store:
             return fresh, new, cursor
 
     def predictions(self, run_id: str) -> list[Sealed]:
-        """The sealed predictions of the run, in the order they were sealed."""
+        """The sealed predictions of the run, in the order they were sealed. `Run.sealed` says how many.
+
+        Raises:
+            StoreError: one was changed after it was sealed.
+        """
         with self._connections.reading() as connection:
             key = self._key(connection, run_id)
             rows = connection.execute(
-                "SELECT content, sealed_at, digest FROM prediction WHERE run = ? ORDER BY rowid", (key,)
+                "SELECT name, content, sealed_at, digest FROM prediction WHERE run = ? ORDER BY rowid", (key,)
             ).fetchall()
-        return [Sealed(canonical.value(content, Prediction), at, digest) for content, at, digest in rows]
+        for name, content, _, digest in rows:
+            if _digest(content) != digest:
+                raise StoreError(
+                    f"The prediction {name!r} of run {run_id} was changed after it was sealed: its content no "
+                    "longer has the digest that was stored with it. Restore a copy of the store, or delete the "
+                    "run and train again."
+                )
+        return [Sealed(canonical.value(content, Prediction), at, digest) for _, content, at, digest in rows]
 
     def agreements(self, run_id: str) -> list[Agreement]:
         """The latest verdict of each name."""
@@ -332,7 +353,10 @@ class Store:
         return export.write(self.run(run_id), self.measured(run_id), Path(path))
 
     def health(self) -> dict[str, Any]:
-        """State of the store: path, readonly, size in bytes, schema, integrity ("ok"), and counts."""
+        """State of the store: path, readonly, size in bytes, schema, integrity ("ok"), and counts.
+
+        "predictions altered" counts those that no longer have the digest they were sealed with.
+        """
         with self._connections.reading() as connection:
             return {
                 "path": str(self.path),
@@ -347,6 +371,10 @@ class Store:
                 "runs": connection.execute("SELECT count(*) FROM run").fetchone()[0],
                 "points": connection.execute("SELECT coalesce(sum(points), 0) FROM run").fetchone()[0],
                 "predictions": connection.execute("SELECT count(*) FROM prediction").fetchone()[0],
+                "predictions altered": sum(
+                    _digest(content) != digest
+                    for content, digest in connection.execute("SELECT content, digest FROM prediction")
+                ),
             }
 
     # -- keys and owners
@@ -377,7 +405,21 @@ class Store:
             return BadInput(f"There is no run {run_id!r}; runs() lists those there are.")
         return BadInput(f"There is no run {run_id!r}; the store {self.path} is empty.")
 
-    def _mark_interrupted(self) -> None:
+    def owner_lives(self, run_id: str) -> bool:
+        """Whether the process that the run belongs to lives; while it does not, no more points come.
+
+        Cheap enough to ask at every look: another process is checked at most once a second.
+        """
+        with self._connections.reading() as connection:
+            row = connection.execute(
+                "SELECT owner_pid, owner_started FROM run WHERE id = ?", (run_id,)
+            ).fetchone()
+            if row is None:
+                raise self._unknown(connection, run_id)
+        return self._owners.lives(*row)
+
+    def refresh_interrupted(self) -> None:
+        """End as interrupted the open runs whose process is gone; done whenever a store is opened."""
         with self._connections.reading() as connection:
             rows = connection.execute(
                 "SELECT key, owner_pid, owner_started FROM run WHERE state IN ('queued', 'running')"
@@ -391,6 +433,11 @@ class Store:
                     "WHERE key = ? AND state IN ('queued', 'running')",
                     [(time.time(), key) for key in gone],
                 )
+
+
+def _digest(content: str | bytes) -> str:
+    """SHA-256 of what is stored; raw SQL may have left bytes where text was."""
+    return hashlib.sha256(content.encode() if isinstance(content, str) else content).hexdigest()
 
 
 class _Growing:
@@ -500,7 +547,7 @@ def _where(exhibit: str | None, trial: str | None) -> tuple[str, tuple[str, ...]
 
 
 def _run(row: tuple[Any, ...]) -> Run:
-    told = dict(zip(_RUN_COLUMNS.replace(" ", "").split(","), row, strict=True))
+    told = dict(zip((*_RUN_COLUMNS.split(", "), "sealed"), row, strict=True))
     progress = Progress(told.pop("done"), told.pop("tokens"), told.pop("note"))
     for name in ("sliders", "arguments", "facts"):
         told[name] = json.loads(told[name])

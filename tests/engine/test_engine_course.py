@@ -22,11 +22,12 @@ def test_points_arrive_in_order(finish):
 
 
 def test_batches_are_few_and_the_first_point_comes_at_once(finish):
-    _, sink = finish("steps", count=50, pause=0.01)
+    job, sink = finish("steps", count=50, pause=0.01)
     batches = [what[1] for what in sink.told if what[0] == "received"]
     first = next(batch for batch in batches if any(isinstance(record, Point) for record in batch))
     assert sum(isinstance(record, Point) for record in first) == 1
-    assert len(batches) < 40  # 0.5 s or more of points, at most 20 batches a second
+    # At most 20 batches a second, besides the first point's and the last.
+    assert len(batches) <= 20 * (job.finished - job.submitted) + 3
 
 
 def test_a_waiting_point_comes_while_the_trial_computes(run):
@@ -69,7 +70,7 @@ def test_speed_and_time_left_are_estimated(run):
         time.sleep(0.01)
     assert job.tokens_per_second > 0 and job.seconds_left > 0
     job.stop()
-    assert job.wait(5) == "stopped" and job.seconds_left is None
+    assert job.wait(30) == "stopped" and job.seconds_left is None
 
 
 def test_devices(engine):
@@ -91,6 +92,8 @@ def test_bad_submissions_are_refused_at_once(engine):
         engine.submit("not a target", {}, Recorder())
     with pytest.raises(BadInput, match="JSON"):
         engine.submit("engine_trials:steps", {"model": object()}, Recorder())
+    with pytest.raises(BadInput, match="JSON"):
+        engine.submit("engine_trials:steps", {"count": 2**70}, Recorder())
     with pytest.raises(BadInput, match="at least 1"):
         Engine(workers=0)
 

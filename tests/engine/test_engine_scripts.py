@@ -62,7 +62,7 @@ def test_a_script_without_main_guard(program, tmp_path, method):
     output, _ = process.communicate(timeout=60)
     assert output.splitlines()[1:] == ["finished False False"] and process.returncode == 0
     assert (tmp_path / "runs").read_text() == "run\n"
-    assert gone(int(output.splitlines()[0]), 5)
+    assert gone(int(output.splitlines()[0]), 30)
 
 
 @pytest.mark.parametrize("method", ["forkserver", "spawn"])
@@ -73,8 +73,8 @@ def test_the_workers_of_a_killed_app_end(program, method):
     assert worker in helpers
     process.send_signal(signal.SIGKILL)
     process.wait()
-    assert gone(worker, 5)
-    assert all(gone(pid, 10) for pid in helpers)
+    assert gone(worker, 30)
+    assert all(gone(pid, 30) for pid in helpers)
 
 
 def test_an_app_that_just_ends_takes_its_workers_along(tmp_path):
@@ -89,4 +89,4 @@ def test_an_app_that_just_ends_takes_its_workers_along(tmp_path):
         check=True,
     )
     assert output.stdout.splitlines()[1].startswith("running False") and output.stderr == ""
-    assert gone(int(output.stdout.splitlines()[0]), 5)
+    assert gone(int(output.stdout.splitlines()[0]), 30)

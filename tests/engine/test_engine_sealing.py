@@ -26,7 +26,7 @@ def test_training_waits_for_the_seal(engine, tmp_path):
     time.sleep(0.3)  # time enough for a worker that would not wait
     assert not trained_on.exists() and sink.xs == [0]
     sink.let_go.set()
-    assert job.wait(10) == "finished" and trained_on.exists() and sink.xs == [0, 1]
+    assert job.wait(30) == "finished" and trained_on.exists() and sink.xs == [0, 1]
     names = sink.names
     assert names.index("sealed") > names.index("received")
     prediction = next(what[1] for what in sink.told if what[0] == "sealed")
@@ -38,6 +38,6 @@ def test_stop_while_the_seal_is_held(engine, tmp_path):
     job = engine.submit("engine_trials:seals", {"path": str(tmp_path / "on")}, sink)
     assert sink.asked.wait(30)
     job.stop()
-    assert gone(sink.pid, 2)
+    assert gone(sink.pid, 10)
     sink.let_go.set()
-    assert job.wait(5) == "stopped" and not (tmp_path / "on").exists()
+    assert job.wait(30) == "stopped" and not (tmp_path / "on").exists()

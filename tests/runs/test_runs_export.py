@@ -1,6 +1,7 @@
 """A run as a file."""
 
 import json
+import os
 
 import pandas as pd
 import pytest
@@ -61,3 +62,21 @@ def test_an_existing_file_that_cannot_be_written_is_unharmed(store, filled, tmp_
     with as_nobody(), pytest.raises(BadInput, match="Permission denied"):
         store.export(filled, path)
     assert path.read_text() == "precious" and list(folder.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("mask", [0o022, 0o077])
+def test_a_new_file_gets_what_the_umask_leaves(store, filled, tmp_path, mask):
+    before = os.umask(mask)
+    try:
+        path = store.export(filled, tmp_path / "run.csv")
+    finally:
+        os.umask(before)
+    assert path.stat().st_mode & 0o777 == 0o666 & ~mask
+
+
+def test_a_replaced_file_keeps_its_mode(store, filled, tmp_path):
+    path = tmp_path / "run.csv"
+    path.write_text("older")
+    path.chmod(0o660)
+    store.export(filled, path)
+    assert path.stat().st_mode & 0o777 == 0o660 and "older" not in path.read_text()

@@ -6,10 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 from sample_run import new_run
 
-from explorer.runs import Store
+from explorer.errors import BadInput
+from explorer.runs import Store, owner
 
 WRITER = """
 import sys
@@ -82,3 +84,48 @@ def test_a_process_id_that_was_given_again_is_not_the_owner(tmp_path):
             connection.execute("UPDATE run SET owner_started = owner_started - 1000")
     with Store(tmp_path / "runs.sqlite") as store:
         assert store.run(run_id).state == "interrupted"
+
+
+def test_the_death_of_the_owner_is_noticed_by_a_store_that_is_open(tmp_path, writer, monkeypatch):
+    monkeypatch.setattr(owner, "_LOOK_SECONDS", 0)
+    run_id = writer.stdout.readline().strip()
+    writer.stdout.readline()
+    with Store(tmp_path / "runs.sqlite") as store:
+        assert store.owner_lives(run_id)
+        with pytest.raises(BadInput, match=f"still running, in process {writer.pid}"):
+            store.delete(run_id)
+        writer.send_signal(signal.SIGKILL)
+        writer.wait()
+        assert not store.owner_lives(run_id) and store.run(run_id).state == "running"
+        store.refresh_interrupted()
+        assert store.run(run_id).state == "interrupted"
+        with pytest.raises(BadInput, match="nearest id"):
+            store.owner_lives(run_id[:-1] + "x")
+
+
+def test_a_run_whose_owner_is_gone_can_be_deleted(tmp_path, writer):
+    run_id = writer.stdout.readline().strip()
+    with Store(tmp_path / "runs.sqlite") as store:
+        writer.send_signal(signal.SIGKILL)
+        writer.wait()
+        store.delete(run_id)
+        assert store.count() == 0
+
+
+def test_a_process_is_looked_at_once_a_second_and_the_own_never(store, monkeypatch):
+    looks = []
+
+    def look(pid):
+        looks.append(pid)
+        raise psutil.NoSuchProcess(pid)
+
+    own, other = new_run(store), new_run(store)
+    with store._connections.writing() as connection:
+        connection.execute("UPDATE run SET owner_pid = 4, owner_started = 0 WHERE id = ?", (other,))
+    now = [1000.0]
+    monkeypatch.setattr(owner.psutil, "Process", look)
+    monkeypatch.setattr(owner.time, "monotonic", lambda: now[0])
+    assert [store.owner_lives(own) for _ in range(3)] == [True] * 3 and looks == []
+    assert [store.owner_lives(other) for _ in range(3)] == [False] * 3 and looks == [4]
+    now[0] += 1
+    assert not store.owner_lives(other) and looks == [4, 4]

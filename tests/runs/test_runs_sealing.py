@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sample_run import new_run
 
-from explorer.errors import BadInput
+from explorer.errors import BadInput, StoreError
 from explorer.records import PredictedCurve, Prediction
 
 
@@ -62,5 +62,39 @@ def test_raw_sql_cannot_change_it(store, run_id, attack):
 
 def test_it_goes_only_with_its_run(store, run_id):
     store.seal(run_id, prediction())
+    store.finish(run_id, "finished")
     store.delete(run_id)
     assert store.health()["predictions"] == 0
+
+
+@pytest.mark.parametrize(
+    "attack",
+    [
+        """UPDATE prediction SET content = replace(content, '"a":1.5', '"a":1.6') WHERE name = 'bigger'""",
+        "UPDATE prediction SET content = x'00ff' WHERE name = 'bigger'",
+        "UPDATE prediction SET digest = 'x' WHERE name = 'bigger'",
+    ],
+)
+def test_what_was_changed_past_the_triggers_is_told(store, run_id, attack):
+    store.seal(run_id, prediction("first"))
+    store.seal(run_id, prediction())
+    assert store.health()["predictions altered"] == 0
+    stranger = sqlite3.connect(store.path)
+    stranger.execute("DROP TRIGGER prediction_is_not_changed")
+    assert stranger.execute(attack).rowcount == 1
+    stranger.commit()
+    stranger.close()
+    with pytest.raises(
+        StoreError, match=f"prediction 'bigger' of run {run_id} was changed after it was seal"
+    ):
+        store.predictions(run_id)
+    health = store.health()
+    assert (health["predictions"], health["predictions altered"]) == (2, 1)
+
+
+def test_a_run_tells_how_many_are_sealed(store, run_id):
+    assert store.run(run_id).sealed == 0
+    store.seal(new_run(store), prediction())
+    store.seal(run_id, prediction("first"))
+    store.seal(run_id, prediction())
+    assert store.run(run_id).sealed == 2 and [run.sealed for run in store.runs()] == [1, 2]

@@ -61,7 +61,6 @@ def test_runs_are_listed_newest_first(store):
     assert [run.id for run in store.runs()] == ids[::-1]
     assert [run.id for run in store.runs("ladder", "widths")] == [ids[3], ids[1]]
     assert [run.id for run in store.runs(limit=2, offset=1)] == [ids[3], ids[2]]
-    assert store.latest("ladder", "depths").id == ids[4] and store.latest("ladder", "none") is None
     assert store.count() == 5 and store.count("ladder", "widths") == 2
 
 
@@ -129,11 +128,25 @@ def test_delete_takes_all_of_the_run_and_nothing_else(store, run_id):
     other = new_run(store)
     store.append(other, [LOSS, *points(2)])
     store.append(run_id, points(5))
+    store.finish(run_id, "finished")
     store.delete(run_id)
     assert [run.id for run in store.runs()] == [other] and len(store.measured(other)) == 2
     with store._connections.reading() as connection:
         for table, left in {"point": 2, "series": 1}.items():
             assert connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] == left
+
+
+@pytest.mark.parametrize("state", ["queued", "running"])
+def test_a_run_that_has_not_ended_is_not_deleted(store, state):
+    run_id = new_run(store)
+    if state == "running":
+        store.begin(run_id, {})
+    with pytest.raises(BadInput, match=f"still {state}, in process .* Stop it first"):
+        store.delete(run_id)
+    assert store.run(run_id).state == state
+    store.finish(run_id, "stopped")
+    store.delete(run_id)
+    assert store.count() == 0
 
 
 def test_health(store, run_id):
