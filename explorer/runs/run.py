@@ -38,7 +38,6 @@ class Run(msgspec.Struct, frozen=True):
         facts: all the worker said of itself; device, dtype and versions are taken from there.
         points: how many are stored.
         series: how many are declared.
-        sealed: how many predictions are sealed.
         progress: the last that was told.
     """
 
@@ -58,7 +57,6 @@ class Run(msgspec.Struct, frozen=True):
     finished: float | None
     points: int
     series: int
-    sealed: int
     progress: Progress
 
     @property

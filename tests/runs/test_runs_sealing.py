@@ -92,9 +92,11 @@ def test_what_was_changed_past_the_triggers_is_told(store, run_id, attack):
     assert (health["predictions"], health["predictions altered"]) == (2, 1)
 
 
-def test_a_run_tells_how_many_are_sealed(store, run_id):
-    assert store.run(run_id).sealed == 0
+def test_how_many_are_sealed(store, run_id):
+    assert store.sealed_count(run_id) == 0
     store.seal(new_run(store), prediction())
     store.seal(run_id, prediction("first"))
     store.seal(run_id, prediction())
-    assert store.run(run_id).sealed == 2 and [run.sealed for run in store.runs()] == [1, 2]
+    assert store.sealed_count(run_id) == 2
+    with pytest.raises(BadInput, match="no run"):
+        store.sealed_count("?")
