@@ -64,18 +64,19 @@ def judge(
     return "too noisy to say"
 
 
-def pooled_seed_sd(groups: Sequence[np.ndarray]) -> tuple[float, int]:
+def pooled_seed_sd(groups: Sequence[np.ndarray]) -> float:
     """Standard deviation between seeds, pooled over conditions.
 
     Args:
         groups: one array a condition, holding one number a seed.
 
     Returns:
-        the pooled standard deviation, and its degrees of freedom sum(len - 1); (nan, 0) without repetition.
+        the pooled standard deviation; nan without repetition. Its degrees of freedom are sum(len - 1) only if the
+        groups are independent: groups that share their seeds' data order are not.
     """
     squares = sum(float(np.sum((g - np.mean(g)) ** 2)) for g in groups if len(g) > 1)
     freedom = sum(len(g) - 1 for g in groups if len(g) > 1)
-    return (math.sqrt(squares / freedom), freedom) if freedom else (math.nan, 0)
+    return math.sqrt(squares / freedom) if freedom else math.nan
 
 
 def rms_interval(

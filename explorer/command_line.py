@@ -16,6 +16,7 @@ from explorer.log import keep_log
 
 if TYPE_CHECKING:
     from explorer.lab import Lab, Training
+    from explorer.runs import Store
 
 cli = typer.Typer(
     name="scaling-explorer",
@@ -186,7 +187,7 @@ def train(
                 )
                 for name, value in one.baselines.items():
                     print(f"    {name}: {value:.4g}")
-                print(one.scope)
+                print(f"{one.scope}\n")
             print(f"Run {run.id} is in {lab.store.path}")
         if run.state != "finished":
             raise ExplorerError(run.sentence or f"The run ended as {run.state}.")
@@ -342,17 +343,18 @@ def _lab(store: Path | None, device: str, workers: int | None) -> Lab:
     return lab
 
 
-def _store(path: Path | None, readonly: bool = True) -> Any:
+def _store(path: Path | None, readonly: bool = True) -> Store:
+    """The store as it is; one that is not there is told, not made."""
     from explorer.runs import Store
     from explorer.runs.store import default_path
 
     place = path or default_path()
-    # A store that was never written has nothing to show; opening it for writing makes an empty one.
-    return (
-        Store(place, readonly=readonly and place.exists())
-        if path
-        else Store(None, readonly and place.exists())
-    )
+    if not place.exists():
+        raise BadInput(
+            f"There is no store {place} yet. Train something first (scaling-explorer train ladder --quick), "
+            "or give the right file with --store."
+        )
+    return Store(place, readonly=readonly)
 
 
 if __name__ == "__main__":

@@ -16,11 +16,7 @@ from explorer.log import log_path
 from explorer.runs import Store
 from explorer.runs.store import default_path
 
-PACKAGES = ("panel", "panel-material-ui", "bokeh", "holoviews", "numpy", "scipy", "torch", "param", "pyarrow")
-EXTRAS = {
-    "jupyter_bokeh": "widgets in notebooks: pip install jupyter_bokeh",
-    "distributed": "trials on other machines: pip install 'scaling-explorer[cluster]'",
-}
+PACKAGES = ("panel", "panel-material-ui", "bokeh", "numpy", "scipy", "torch", "param", "pyarrow")
 LITTLE_ROOM = 200 * 2**20  # bytes
 
 
@@ -52,6 +48,8 @@ def examine(store: Path | None = None) -> dict[str, Any]:
         try:
             with Store(path, readonly=True) as opened:
                 health |= opened.health()
+            if health["predictions altered"]:
+                problems.append(f"{health['predictions altered']} sealed predictions in {path} were changed.")
             if health["integrity"] != "ok":
                 problems.append(f"The store {path} is damaged: {health['integrity']}. Restore a copy of it.")
         except ExplorerError as error:
@@ -71,7 +69,6 @@ def examine(store: Path | None = None) -> dict[str, Any]:
         "store": health,
         "log": str(log_path()),
         "free_bytes": room,
-        "optional": {name: _version(name) for name in EXTRAS},
         "problems": problems,
     }
 
@@ -92,6 +89,5 @@ def report(found: dict[str, Any]) -> str:
         f"details of faults are kept in {found['log']}",
         f"free disk: {found['free_bytes'] / 2**30:.1f} GiB",
     ]
-    lines += [f"optional, missing: {EXTRAS[name]}" for name, v in found["optional"].items() if v is None]
     lines += [f"problem: {sentence}" for sentence in found["problems"]] or ["No problems found."]
     return "\n".join(lines)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import atexit
 import logging
 import threading
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -74,9 +75,14 @@ class Training:
     @property
     def live(self) -> bool:
         """Whether it is queued or running, here or in another process, or its last points are still being stored."""
-        if self._recorder is None:
-            return self.run.open
-        return not self._recorder.settled.is_set()
+        if self._recorder is not None:
+            return not self._recorder.settled.is_set()
+        if not self.run.open:
+            return False
+        if self.lab.store.owner_lives(self.id):
+            return True
+        self.lab.store.refresh_interrupted()
+        return False
 
     def stop(self) -> None:
         if self.job is not None:
@@ -140,6 +146,7 @@ class Lab:
         if size not in spec.sizes:
             raise BadInput(f"{spec.name} has no size {size!r}. It has: {', '.join(spec.sizes)}.")
         arguments = getattr(exhibit, spec.method)(size)
+        foreseen = self._foresee(exhibit, spec.name, spec.figure)
         run_id = self.store.create(
             exhibit=exhibit.slug,
             trial=spec.name,
@@ -149,14 +156,15 @@ class Lab:
             seeds=int(arguments.get("seeds", 1)),
             session=session,
         )
-        self.store.seal(run_id, self._foresee(exhibit, spec.name, spec.figure))
         recorder = Recorder(self, run_id)
         try:
+            self.store.seal(run_id, foreseen)
             job = self.engine.submit(
                 exhibit.target(spec), arguments, sink=recorder, owner=session, job_id=run_id
             )
-        except ExplorerError as error:
-            self.store.finish(run_id, "failed", str(error))
+        except BaseException as error:
+            with suppress(ExplorerError):
+                self.store.finish(run_id, "failed", f"The run could not be started: {error}")
             raise
         training = Training(self, run_id, job, recorder)
         with self._lock:
@@ -177,7 +185,7 @@ class Lab:
             note="The sliders as they stood when the trial was started.",
             details={
                 "claims": {
-                    name: {"claim": spec.claim, "threshold": spec.threshold}
+                    name: {"claim": spec.claim, "threshold": spec.threshold, "sense": spec.sense}
                     for name, spec in exhibit.agreements(trial).items()
                 },
             },
@@ -200,8 +208,11 @@ class Lab:
         measured = self.store.measured(run_id)
         verdicts = []
         for name, spec in exhibit.agreements(run.trial).items():
-            kept = replace(spec, **claims[name]) if name in claims else spec
-            verdict = exhibit.compare(kept, measured, sealed)
+            if (
+                name not in claims
+            ):  # declared after this run: it was not claimed beforehand, so it is not judged
+                continue
+            verdict = exhibit.compare(replace(spec, **claims[name]), measured, sealed)
             self.store.record_agreement(run_id, verdict)
             verdicts.append(verdict)
         return verdicts

@@ -63,7 +63,6 @@ def test_predict_takes_numbers_as_people_write_them():
         (["train", "ladder", "--quick", "--set", "corpus=/no/such"], "/no/such"),
         (["train", "ladder", "--quick", "--device", "cuda:9"], "cuda:9"),
         (["fit", "/no/such.csv"], "There is no file /no/such.csv"),
-        (["runs", "show", "nothing"], "nothing"),
         (["app", "--port", "99999", "--no-browser"], "99999"),
     ],
 )
@@ -120,6 +119,7 @@ def test_fit_prints_the_law(tmp_path):
     assert found["E"] == pytest.approx(1.7, abs=1e-3)
     assert "no law called 'chinchila'" in fails("fit", table, "--law", "chinchila")
     assert "lacks U" in fails("fit", table, "--law", "data-constrained")
+    assert run("fit", table, "--law", "over-training")[0] == 0
     table.write_text("params,tokens,loss\n1e6,1e8,2.5\n2e6,x,2.4\n")
     assert "row 2, column tokens: 'x' is not a number" in fails("fit", table)
 
@@ -131,12 +131,14 @@ def test_a_quick_training_prints_its_verdict_and_is_kept(tmp_path):
     )
     assert code == 0, said
     told = json.loads(out)
-    (verdict,) = told["agreements"]
-    assert verdict["verdict"] in ("agrees", "disagrees", "too noisy to say")
-    assert verdict["value"] > 0
+    assert [one["name"] for one in told["agreements"]] == ["bigger-model", "most-compute"]
+    for verdict in told["agreements"]:
+        assert verdict["verdict"] in ("agrees", "disagrees", "too noisy to say")
+        assert verdict["value"] > 0
     run_id = told["run"]["id"]
     assert run_id in run("runs", "list", "--store", store)[1]
     assert "sealed" in run("runs", "show", run_id, "--store", store)[1]
+    assert "nothing" in fails("runs", "show", "nothing", "--store", store)
     export = tmp_path / "points.csv"
     assert run("runs", "export", run_id, export, "--store", store)[0] == 0
     assert len(export.read_text().splitlines()) == told["run"]["points"] + 1
@@ -157,6 +159,8 @@ def test_doctor_looks_and_changes_nothing(tmp_path):
 
 def test_without_a_store_there_is_nothing_to_list_and_nothing_is_made(tmp_path):
     home = {**os.environ, "HOME": str(tmp_path), "XDG_DATA_HOME": str(tmp_path / "data")}
-    code, out, _ = run("runs", "list", env=home)
-    assert code == 0
-    assert "No runs" in out
+    for command in (["list"], ["show", "x"], ["export", "x", "x.csv"], ["delete", "x", "--yes"]):
+        assert "There is no store" in fails("runs", *command, env=home)
+    assert not (tmp_path / "data").exists()
+    assert "There is no store" in fails("runs", "list", "--store", tmp_path / "mistyped.sqlite")
+    assert not (tmp_path / "mistyped.sqlite").exists()

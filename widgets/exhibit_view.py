@@ -41,7 +41,7 @@ class ExhibitView(Viewer):
         lab: where trials run and are stored.
         session: whose place in the queue a trial takes.
         run_id: the run to show first; the latest one by default.
-        moved: called after a slider moved, with nothing; the page keeps its address by it.
+        moved: called after a slider moved or a run was chosen, with nothing; the page keeps its address by it.
     """
 
     _watching: weakref.WeakSet[ExhibitView] = weakref.WeakSet()
@@ -101,6 +101,9 @@ class ExhibitView(Viewer):
     def _slider_moved(self) -> None:
         with pn.io.hold():
             self.refresh()
+        self._tell_moved()
+
+    def _tell_moved(self) -> None:
         if self._moved is not None:
             self._moved()
 
@@ -129,6 +132,7 @@ class ExhibitView(Viewer):
             return
         self._show_run(training)
         self._list_runs(training.id, show=False)
+        self._tell_moved()
 
     def _stop(self) -> None:
         if self.training is not None:
@@ -136,7 +140,12 @@ class ExhibitView(Viewer):
 
     def _pick(self, run_id: str) -> None:
         if self.training is None or run_id != self.training.id:
-            self._show_run(self.lab.training(run_id))
+            try:
+                self._show_run(self.lab.training(run_id))
+            except ExplorerError as error:
+                self.bar.say(str(error))
+                return
+            self._tell_moved()
 
     def _list_runs(self, chosen: str | None, show: bool = True) -> None:
         assert self.trial is not None
@@ -175,7 +184,7 @@ class ExhibitView(Viewer):
         assert self.training is not None
         try:
             with pn.io.hold():
-                live = self.bar.follow(self.training)
+                live = self.bar.follow(self.training, self.session)
                 self.layer.update()
                 self.sealed.display(self.layer.sealed.values())
                 if live:
@@ -186,6 +195,7 @@ class ExhibitView(Viewer):
                         agreements, "" if agreements else "No verdict: the run did not finish."
                     )
         except ExplorerError as error:  # deleted from elsewhere, or a store that cannot be read
+            self.bar.release()
             self.bar.say(str(error))
             live = False
         if not live:

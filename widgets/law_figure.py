@@ -226,13 +226,14 @@ class LawFigure(Viewer):
         xs = [f"x{slot}" for slot in shared_x(curves)]
         drawn = [self._draw(slot, x, curve) for slot, (x, curve) in enumerate(zip(xs, curves, strict=True))]
         self._renderers = [renderer for group in drawn for renderer in group]
+        others = [item for item in self.legend.items if item not in self._items]
         self._items = [
             LegendItem(label=curve.label, renderers=group)
             for curve, group in zip(curves, drawn, strict=True)
             if curve.label
         ]
         self._labels = [curve.label for curve in curves]
-        self.legend.items = list(self._items)
+        self.legend.items = [*self._items, *others]
         longest = max((len(curve.label) for curve in curves), default=0)
         self.legend.ncols = max(1, min(4, LEGEND_LETTERS // (longest + 5)))
         self._hovers = [

@@ -7,7 +7,7 @@ from bokeh.models import CustomJSTickFormatter
 WRITE_NUMBER_JS = """
 function write(v) {
   if (!isFinite(v)) return "–";
-  const size = Math.abs(v);
+  const size = Math.abs(Number(v.toPrecision(4)));
   const short = (t) => t.includes(".") ? t.replace(/0+$/, "").replace(/[.]$/, "") : t;
   if (size >= 1e15 || (size > 0 && size < 1e-4)) {
     const [m, e] = v.toExponential(3).split("e");

@@ -25,10 +25,10 @@ def duration(seconds: float) -> str:
     return f"{seconds / 3600:.1f} h"
 
 
-def status_line(run: Run, training: Training) -> str:
+def status_line(run: Run, training: Training, live: bool) -> str:
     """State, what it is doing, rate, time left and device, in one line."""
     job = training.job
-    if not training.live:
+    if not live:
         # A store that could not take the end of the run still has it as running; its job knows better.
         told = run.sentence or (job.sentence if job is not None else "")
         return told or f"{run.state.capitalize()}."
@@ -108,28 +108,41 @@ class RunBar(Viewer):
         finally:
             self._listing = False
 
+    def release(self) -> None:
+        """Nothing runs any more that could be stopped."""
+        self.start.disabled, self.halt.disabled = False, True
+
     def say(self, text: str) -> None:
         html = f"<span role='status' aria-live='polite'>{escape(text)}</span>"
         if self.status.object != html:
             self.status.object = html
 
-    def follow(self, training: Training | None) -> bool:
+    def follow(self, training: Training | None, session: str = "") -> bool:
         """Follow this run.
+
+        Args:
+            training: the run on show.
+            session: who looks; while its own run goes on, it cannot start another by a second click.
 
         Returns:
             whether it is still going on.
         """
-        run = training.run if training is not None else None
+        # Whether it lives is asked before how it stands: the other way round, its end could fall in between.
         live = training is not None and training.live
+        run = training.run if training is not None else None
         stoppable = live and training is not None and training.job is not None
-        if self.halt.disabled == stoppable:
-            self.halt.disabled = not stoppable
+        mine = (
+            stoppable and training is not None and training.job is not None and training.job.owner == session
+        )
+        for button, disabled in ((self.halt, not stoppable), (self.start, mine)):
+            if button.disabled != disabled:
+                button.disabled = disabled
         if run is None or training is None:
             return False
         percent = int(100 * run.progress.done)
         if self.bar.value != percent:
             self.bar.value = percent
-        self.say(status_line(run, training))
+        self.say(status_line(run, training, live))
         return live
 
     def __panel__(self) -> pn.Column:

@@ -69,7 +69,8 @@ class QuantitySlider(Viewer):
         return math.log10(value) if self._log else float(value)
 
     def _value(self, place: float) -> float | int:
-        value = 10.0**place if self._log else place
+        # As many digits as a slider can aim at: 1.8182, not 1.8181999999999998.
+        value = float(f"{10.0**place:.6g}") if self._log else float(f"{place:.10g}")
         low, high = self.quantity.limits
         value = min(max(value, low), high)
         return round(value) if self._whole else value
@@ -123,7 +124,7 @@ class ChoiceSelect(Viewer):
         super().__init__(**params)
         self.exhibit, self.name_, self.moved = exhibit, name, moved
         choice: Any = exhibit.param[name]
-        current = getattr(exhibit, name)
+        current = self._given = getattr(exhibit, name)
         self.select = pmui.Select(
             label=choice.label,
             options=[*choice.objects, *([] if current in choice.objects else [current])],
@@ -136,7 +137,8 @@ class ChoiceSelect(Viewer):
 
     def _chosen(self, event: Any) -> None:
         if event.new != getattr(self.exhibit, self.name_):
-            self.exhibit.move(**{self.name_: event.new})
+            # What Python put there, a path perhaps, may be chosen again; anything else must be on offer.
+            self.exhibit.restore({self.name_: event.new}, trusted=event.new == self._given)
             self.moved()
 
     def sync(self) -> None:

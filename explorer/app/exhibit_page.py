@@ -44,12 +44,11 @@ def exhibit_page(slug: str, lab: Lab, search: str = "", session: str = "page") -
             problems.append(problem(str(error)))
             run_id = None
     address = AddressBar()
-    view = ExhibitView(
-        exhibit,
-        lab,
-        session=session,
-        run_id=run_id,
-        moved=lambda: address.write(exhibit.changed_values()),
-    )
+
+    def keep_address() -> None:
+        chosen = {RUN: view.training.id} if view.training is not None else {}
+        address.write({**exhibit.changed_values(), **chosen})
+
+    view = ExhibitView(exhibit, lab, session=session, run_id=run_id, moved=keep_address)
     pn.state.on_session_destroyed(lambda _: view.close())
     return frame(*problems, address, view, title=cls.question())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
 import panel as pn
@@ -43,5 +44,6 @@ def frame(*content: Any, title: str = TITLE) -> pmui.Page:
 
 
 def problem(sentence: str) -> pmui.Alert:
-    """One sentence about what could not be done, where the person looks first."""
-    return pmui.Alert(object=sentence, severity="warning", closeable=True, sizing_mode="stretch_width")
+    """One sentence about what could not be done, where the person looks first; shown as it is, not as markup."""
+    text = pn.pane.HTML(escape(sentence), margin=0)
+    return pmui.Alert(text, severity="warning", closeable=True, sizing_mode="stretch_width")

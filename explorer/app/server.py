@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import panel as pn
+import psutil
 
 from explorer.app.exhibit_page import exhibit_page
 from explorer.app.frame import TITLE, frame, prepare, problem
@@ -19,6 +20,9 @@ from explorer.errors import BadInput, ExplorerError
 from explorer.exhibits import discover
 from explorer.lab import Lab
 from widgets.latency import send_small_frames_at_once
+
+ANY_ADDRESS = ("0.0.0.0", "::")
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 log = logging.getLogger(__name__)
 
@@ -66,13 +70,18 @@ def titles() -> dict[str, str]:
     return found | {e.slug: f"{e.cls.question() if e.cls else e.slug} · {TITLE}" for e in discover()}
 
 
-def require_free_port(host: str, port: int) -> None:
-    """Raise BadInput in words if the port cannot be listened on."""
+def listen_on(host: str, port: int) -> int:
+    """The port that will be listened on; a free one for 0.
+
+    Raises:
+        BadInput: the port is in use or does not exist, or the host is not this computer's.
+    """
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         with socket.socket(family) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             probe.bind((host, port))
+            return int(probe.getsockname()[1])
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
             raise BadInput(
@@ -82,6 +91,15 @@ def require_free_port(host: str, port: int) -> None:
         raise BadInput(f"Cannot listen on {host} port {port}: {error.strerror or error}.") from None
     except OverflowError:
         raise BadInput(f"There is no port {port}. Choose one from 0 to 65535.") from None
+
+
+def reachable_names(host: str) -> list[str]:
+    """The names under which a browser may ask for pages served on `host`; others are refused by the socket."""
+    if host not in ANY_ADDRESS:
+        return [host]
+    addresses = [one.address for each in psutil.net_if_addrs().values() for one in each]
+    kept = [address for address in addresses if "%" not in address and (":" not in address or host == "::")]
+    return ["localhost", socket.gethostname(), *kept]
 
 
 def serve(
@@ -99,7 +117,7 @@ def serve(
     Raises:
         BadInput: the port is in use or the host is not this computer's.
     """
-    require_free_port(host, port)
+    port = listen_on(host, port)
     prepare()
     send_small_frames_at_once()
     server = pn.serve(
@@ -110,9 +128,12 @@ def serve(
         show=False,
         start=False,
         verbose=False,
+        websocket_origin=[f"{name}:{port}" for name in reachable_names(host)],
     )
-    address = f"http://{host}:{server.port}/"
+    address = f"http://{'localhost' if host in ANY_ADDRESS else host}:{port}/"
     print(f"Scaling Explorer is at {address}  (stop it with Ctrl+C)", flush=True)
+    if host not in LOOPBACK:
+        print("Whoever can reach this computer's network address can now train on it.", flush=True)
     server.io_loop.call_later(0.2, lab.engine.warm)
     if browser:
         server.io_loop.call_later(0.1, lambda: webbrowser.open(address))

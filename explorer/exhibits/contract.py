@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
+import math
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -163,7 +164,6 @@ class Exhibit(param.Parameterized):
 
     paper: ClassVar[Paper]
     slug: ClassVar[str] = ""
-    family: ClassVar[str] = "law"
     rank: ClassVar[int] = 100
     version: ClassVar[str] = "1"
     presets: ClassVar[dict[str, dict[str, Any]]] = {}
@@ -180,7 +180,8 @@ class Exhibit(param.Parameterized):
 
     @classmethod
     def question(cls) -> str:
-        return (inspect.getdoc(cls) or cls.__name__).splitlines()[0]
+        """The first line of the class's own docstring; empty without one."""
+        return inspect.cleandoc(cls.__doc__ or "").partition("\n")[0]
 
     @classmethod
     def sliders(cls) -> dict[str, Quantity | Count | Choice]:
@@ -324,10 +325,22 @@ class Exhibit(param.Parameterized):
             trusted: False for values that come from a page, which may only choose what the page offers.
 
         Raises:
-            BadInput: unknown name, not a number, out of bounds, not one of the choices. Nothing is set then.
+            BadInput: unknown name, not a number, out of bounds, not one of the choices, or values that cannot stand
+                beside each other. Nothing is set then.
         """
         read = {name: self._read(name, value, trusted) for name, value in values.items()}
+        before = self.values()
         self.move(**read)
+        for name, value in read.items():
+            stands = getattr(self, name)
+            if stands != value and not (
+                isinstance(value, float) and math.isclose(stands, value, rel_tol=1e-6)
+            ):
+                self.move(**before)
+                raise BadInput(
+                    f"{name} = {write_number(value)} cannot be had with the other values: it would have to be "
+                    f"{write_number(stands)}. Leave out {name}, or one that it hangs on."
+                )
 
     def _read(self, name: str, value: Any, trusted: bool) -> Any:
         sliders = self.sliders()

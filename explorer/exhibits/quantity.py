@@ -122,7 +122,7 @@ def write_number(value: float, digits: int = 4) -> str:
     """A number as people in the field write it: 70B, 1.4T, 0.3478, 5.76e23."""
     if value is None or not math.isfinite(value):
         return "–"
-    size = abs(value)
+    size = abs(float(f"{value:.{digits}g}"))  # rounded first: 9999.7 is 10,000, not 1e4
     if size >= 1e15 or (0 < size < 1e-4):
         mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
         return f"{_short(mantissa)}e{int(exponent)}"

@@ -38,6 +38,29 @@ def _exhibit_class(module_name: str) -> type[Exhibit]:
     raise BadInput(f"{module_name} declares no Exhibit class.")
 
 
+def check(slug: str, cls: type[Exhibit]) -> None:
+    """Raise BadInput, naming what is wrong, if the class does not keep the contract."""
+    if cls.slug != slug:
+        raise BadInput(f"The exhibit in the place of {slug!r} calls itself {cls.slug!r}: give both one name.")
+    if not cls.question() or not getattr(cls, "paper", None):
+        raise BadInput(f"{slug} needs a question, as the first line of its docstring, and a paper.")
+    figures, trials = cls.figures(), cls.trials()
+    for spec in trials.values():
+        if spec.figure not in figures:
+            raise BadInput(
+                f"The trial {spec.name} draws on {spec.figure!r}; {slug} has: {', '.join(figures)}."
+            )
+        if not {"quick", "default"} <= set(spec.sizes):
+            raise BadInput(
+                f"The trial {spec.name} has the sizes {', '.join(spec.sizes)}; give quick and default."
+            )
+    for agreed in cls.agreements().values():
+        if agreed.trial not in trials:
+            raise BadInput(
+                f"The agreement {agreed.name} is about {agreed.trial!r}; {slug} has: {', '.join(trials)}."
+            )
+
+
 def _load(slug: str, load: Callable[[], type[Exhibit]], patience: float) -> Entry:
     """Import one exhibit without letting it take the others down, by error or by time."""
     result: list[Entry] = []
@@ -46,9 +69,9 @@ def _load(slug: str, load: Callable[[], type[Exhibit]], patience: float) -> Entr
         try:
             cls = load()
             cls.slug = cls.slug or slug
-            cls.question(), cls.figures(), cls.trials(), cls.paper.citation
+            check(slug, cls)
             result.append(Entry(slug, cls))
-        except Exception as error:
+        except BaseException as error:  # SystemExit too: nothing an exhibit does may take the gallery down
             log.exception("exhibit %s cannot be loaded", slug)
             result.append(Entry(slug, None, f"{type(error).__name__}: {error}"))
 

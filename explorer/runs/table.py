@@ -1,4 +1,4 @@
-"""A plain table of finished runs from a file: one row a run, columns N, D, C, U and loss under their usual names."""
+"""A plain table of finished runs from a file: one row a run, columns N, D, C, M, U and loss under usual names."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ NAMES = {
     "N": ("n", "params", "parameters", "num_params", "model_size"),
     "D": ("d", "tokens", "training_tokens", "num_tokens"),
     "C": ("c", "flops", "compute", "training_flops"),
+    "M": ("m", "tokens_per_parameter"),
     "U": ("u", "unique_tokens", "unique"),
     "loss": ("loss", "l", "val_loss", "final_loss", "validation_loss"),
 }
@@ -19,9 +20,9 @@ LARGEST = 256 * 2**20  # bytes; a table of runs is small
 
 
 def read_table(path: Path | str) -> dict[str, np.ndarray]:
-    """Read N, D, C, U and loss, as far as they are there, from a .csv, .tsv, .parquet or .jsonl file.
+    """Read N, D, C, M, U and loss, as far as they are there, from a .csv, .tsv, .parquet or .jsonl file.
 
-    A missing one of N, D and C is computed from the other two by C = 6ND.
+    A missing one of N, D and C is computed from the other two by C = 6ND, and M, tokens per parameter, is D/N.
 
     Returns:
         float64 arrays of one length by name.
@@ -48,6 +49,8 @@ def read_table(path: Path | str) -> dict[str, np.ndarray]:
             known["N"] = known["C"] / (6 * known["D"])
         elif "C" not in known and {"N", "D"} <= known.keys():
             known["C"] = 6 * known["N"] * known["D"]
+        if "M" not in known and {"N", "D"} <= known.keys():
+            known["M"] = known["D"] / known["N"]
     return known
 
 

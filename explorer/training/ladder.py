@@ -95,16 +95,20 @@ def count_parameters(model: str, width: int, vocabulary: int) -> tuple[int, int]
     return made.non_embedding_count(), made.parameter_count()
 
 
+def longest_single_pass(corpus: Corpus, model: str, batch: int) -> int:
+    """Steps for which no position of the training text is shown twice."""
+    kind = model_class(model)
+    return max(0, len(corpus.training) - kind.context) // (batch * kind.predicted)
+
+
 def require_single_pass(corpus: Corpus, model: str, batch: int, steps: int) -> None:
     """BadInput unless `steps` steps show no position of the training text twice."""
-    kind = model_class(model)
-    there = len(corpus.training)
-    needed = batch * steps * kind.predicted + kind.context
-    if needed > there:
-        most = max(0, there - kind.context) // (batch * kind.predicted)
+    if steps > longest_single_pass(corpus, model, batch):
+        kind = model_class(model)
+        needed = batch * steps * kind.predicted + kind.context
         raise BadInput(
-            f"The corpus {corpus.name!r} has {there:,} {corpus.tokenizer.name} to train on, and {steps:,} "
-            f"steps need {needed:,} for a single pass; take at most {most:,} steps or a longer text."
+            f"The text {corpus.name!r} has {len(corpus.training):,} {corpus.tokenizer.name} to train on; {steps:,} "
+            f"steps need {needed:,}, since nothing is read twice. Take a longer text, or a smaller size."
         )
 
 

@@ -2,13 +2,14 @@
 
 import subprocess
 import sys
+from urllib.parse import urlencode
 
 import pytest
 
 from explorer.app.address import read_address, write_address
 from explorer.app.exhibit_page import exhibit_page
 from explorer.app.gallery import card
-from explorer.app.server import pages, titles, told
+from explorer.app.server import pages, reachable_names, titles, told
 from explorer.errors import BadInput
 from explorer.exhibits import Entry, find
 from explorer.lab import Lab
@@ -66,6 +67,20 @@ def test_a_fault_is_a_sentence_on_the_page(caplog):
         raise BadInput("Not so.")
 
     assert "Not so." in text_of(told(refused)())
+
+
+def test_another_host_is_served_only_under_its_own_names():
+    assert reachable_names("localhost") == ["localhost"]
+    assert reachable_names("192.0.2.7") == ["192.0.2.7"]
+    everywhere = reachable_names("0.0.0.0")
+    assert {"localhost", "127.0.0.1"} <= set(everywhere)
+    assert "0.0.0.0" not in everywhere
+
+
+def test_what_is_told_is_not_markup(lab):
+    page = exhibit_page("ladder", lab, "?" + urlencode({"*a*<b>": "1"}))
+    assert "&lt;b&gt;" in text_of(page)
+    assert "<b>" not in text_of(page)
 
 
 def test_every_exhibit_has_a_route_and_a_title(lab):

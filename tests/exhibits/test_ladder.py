@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from explorer.errors import BadInput
 from explorer.exhibits import find
 from explorer.exhibits.ladder.law import (
     ACCOUNTS,
@@ -78,9 +79,23 @@ def test_penalty_off_the_optimum(x, penalty):
 
 
 def test_every_published_set_is_a_preset():
-    assert len(Ladder.presets) == 5
+    assert len(Ladder.presets) == 8
     for values in Ladder.presets.values():
-        assert set(values) == {"E", "A", "B", "alpha", "beta"}
+        assert {"E", "A", "B", "alpha", "beta"} <= set(values)
+    assert preset("Muennighoff")["R_D"] == pytest.approx(15.387756)
+    eta = preset("Gadre, C4")
+    assert eta["alpha"] == eta["beta"] == pytest.approx(2 * 0.121)
+
+
+def test_values_that_cannot_stand_together_are_refused():
+    exhibit = Ladder()
+    with pytest.raises(
+        BadInput, match=r"C = 1e20 cannot be had with the other values: it would have to be 5\.88e23"
+    ):
+        exhibit.restore({"N": "70B", "D": "1.4T", "C": "1e20"})
+    with pytest.raises(BadInput, match="C = 1e15 cannot be had"):
+        exhibit.restore({"C": 1e15})
+    assert exhibit.values() == Ladder().values()
 
 
 @settings(deadline=None)
@@ -169,6 +184,7 @@ def measured_run(gap, spread, seeds=3):
         curves=[PredictedCurve("target", "", D.tolist(), predicted.tolist())],
         details={
             "scored_from": 70_000,
+            "beyond": [False] * 6 + [True],
             "target_width": 160,
             "compute_ratio": 5.0,
             "corpus": "code",
@@ -203,6 +219,12 @@ def test_close_agrees_far_disagrees():
 
 def test_wide_spread_is_too_noisy_to_say():
     assert judged(0.028, 0.02).verdict == "too noisy to say"
+
+
+def test_the_second_number_looks_at_the_most_compute_only():
+    verdict = Ladder().compare(Ladder.agreements()["most-compute"], *measured_run(0.01, 0.001))
+    assert verdict.points == 3
+    assert verdict.value == pytest.approx(0.01, abs=1e-9)
 
 
 def test_one_seed_cannot_agree():

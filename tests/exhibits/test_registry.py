@@ -59,6 +59,28 @@ def test_a_slow_exhibit_is_listed_as_slow():
     assert "longer than 0.05 s" in entry.error
 
 
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"slug": "other"}, "calls itself 'other'"),
+        ({"__doc__": ""}, "needs a question"),
+        ({"paper": None}, "needs a question"),
+    ],
+)
+def test_a_class_that_breaks_the_contract_is_listed_with_what_is_wrong(change, said):
+    made = type(
+        "Made", (Exhibit,), {"__doc__": "Why?", "paper": find("ladder").paper, "slug": "made", **change}
+    )
+    assert said in registry._load("made", lambda: made, 5).error
+
+
+def test_an_exhibit_that_leaves_python_is_listed_too():
+    def leaves() -> type[Exhibit]:
+        raise SystemExit(3)
+
+    assert "SystemExit" in registry._load("leaves", leaves, 5).error
+
+
 def test_unknown_exhibit_is_told():
     with pytest.raises(BadInput, match="Did you mean 'ladder'"):
         find("lader")

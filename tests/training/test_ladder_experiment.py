@@ -115,7 +115,7 @@ def test_progress_moves_forward(records):
         ({"resamples": 0}, "resamples"),
         ({"steps": 100}, "take at least 158 steps"),
         ({"target_steps": 10}, "too few for 7 budgets"),
-        ({"steps": 9_000}, "single pass; take at most"),
+        ({"first_budget": 2_000_000, "steps": 70_000}, "nothing is read twice"),
         ({"model": "rnn"}, "no model called"),
         ({"model": "decoder", "widths": [16, 20, 32], "corpus": "code"}, "multiple of 16"),
         ({"corpus": "/nowhere/at all"}, "no file or folder"),

@@ -26,6 +26,7 @@ from explorer.training.ladder import (
     Tick,
     count_parameters,
     log_spaced_steps,
+    longest_single_pass,
     model_class,
     require_single_pass,
     tokens_a_step,
@@ -100,9 +101,12 @@ def run(
     # 1. The corpus and the names of all curves.
     yield Progress(0.0, note="reading the corpus")
     text = load_corpus(corpus, tokenizer)  # type: ignore[arg-type]
-    require_single_pass(text, model, batch, max(steps, target_steps))
     a_step = tokens_a_step(model, batch)
     first_step = math.ceil(first_budget / a_step)
+    # A shorter text means shorter runs, as long as there is room for the budgets.
+    room = longest_single_pass(text, model, batch)
+    steps, target_steps = min(steps, room), min(target_steps, room)
+    require_single_pass(text, model, batch, _fewest_steps(first_step, budgets))
     scored_from = first_step * a_step
     sizes = {width: count_parameters(model, width, text.vocabulary) for width in [*widths, target]}
     ratio = sizes[target][0] * target_steps / (sizes[widths[-1]][0] * steps)
@@ -199,6 +203,8 @@ def _predict(
 
     at = {"N": np.full(len(target_budgets), float(sizes[target][0])), "D": np.array(target_budgets, float)}
     low, high = spread.interval(at, COVERAGE)
+    widen = _bootstrap_widening(len(np.unique(runs)) // len(np.unique(width)))
+    low, high = _widened(fitted.predict(at), low, high, widen)
     small_widths = sorted(set(width.tolist()))
     grid = np.geomspace(D.min(), D.max(), 60)
     curves = [
@@ -216,8 +222,8 @@ def _predict(
             label=_label(target, target),
             x=at["D"].tolist(),
             y=fitted.predict(at).tolist(),
-            lower=np.asarray(low).tolist(),
-            upper=np.asarray(high).tolist(),
+            lower=low.tolist() if np.isfinite(high).all() else None,
+            upper=high.tolist() if np.isfinite(high).all() else None,
         )
     )
     line = np.exp(intercept + slope * np.log(6 * at["N"] * at["D"]))
@@ -230,9 +236,9 @@ def _predict(
         coverage=COVERAGE,
         note=(
             f"Fitted to {int(late.sum())} points of widths {', '.join(map(str, small_widths))} from "
-            f"{scored_from:,} tokens on; width {target} has {ratio:.1f} times the compute of the largest of "
-            "them and had not been trained. The interval holds the fit's uncertainty over runs, not the "
-            "bigger model's own."
+            f"{scored_from:,} tokens on. Width {target} had not been trained; at its last budget it has "
+            f"{ratio:.1f} times the compute of every fitted point. The interval holds the fit's uncertainty over "
+            "runs, not the bigger model's own."
         ),
         details={
             "model": model,
@@ -246,10 +252,17 @@ def _predict(
             "target_N": sizes[target][0],
             "target_N_total": sizes[target][1],
             "compute_ratio": ratio,
+            "beyond": [
+                bool(6 * n * d >= LEAST_COMPUTE_RATIO * 6 * N[late].max() * D[late].max())
+                for n, d in zip(at["N"], at["D"], strict=True)
+            ],
             "fit": fitted.to_json(),
             "intervals": {
-                name: [float(bound) for bound in spread.coefficient_interval(name, COVERAGE)]
-                for name in fitted.coefficients
+                name: [
+                    float(bound)
+                    for bound in _widened(value, *spread.coefficient_interval(name, COVERAGE), widen)
+                ]
+                for name, value in fitted.coefficients.items()
             },
             "baselines": {
                 "same law, all checkpoints": {
@@ -264,6 +277,22 @@ def _predict(
             "corpus_facts": text.facts,
         },
     )
+
+
+def _bootstrap_widening(seeds: int) -> float:
+    """Redrawing n runs of a width shows their variance too small by (n - 1) / n; infinite for one run."""
+    return math.sqrt(seeds / (seeds - 1)) if seeds > 1 else math.inf
+
+
+def _widened(
+    value: np.ndarray | float, low: np.ndarray | float, high: np.ndarray | float, factor: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Bounds moved away from a positive value, in its logarithm, by `factor`; 0 to infinity for an infinite one."""
+    value, low, high = (np.asarray(one, float) for one in (value, low, high))
+    if math.isinf(factor):
+        return np.zeros_like(value), np.full_like(value, np.inf)
+    middle = np.log(value)
+    return np.exp(middle - factor * (middle - np.log(low))), np.exp(middle + factor * (np.log(high) - middle))
 
 
 def _label(width: int, target: int) -> str:
@@ -339,13 +368,18 @@ def _check(
         )
     a_step = tokens_a_step(model, batch)
     first_step = math.ceil(first_budget / a_step)
-    fewest = max(2 * first_step, first_step + 2 * budgets)
+    fewest = _fewest_steps(first_step, budgets)
     for given, whose in [(steps, "fitted"), (target_steps, "held-out")]:
         if given < fewest:
             raise BadInput(
                 f"{given:,} steps of the {whose} models are {given * a_step:,} tokens: too few for {budgets} "
                 f"budgets from {first_budget:,} tokens on; take at least {fewest:,} steps."
             )
+
+
+def _fewest_steps(first_step: int, budgets: int) -> int:
+    """Room for the budgets: at least a doubling of D, and two steps between neighbours."""
+    return max(2 * first_step, first_step + 2 * budgets)
 
 
 def _enough(

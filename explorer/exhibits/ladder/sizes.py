@@ -1,9 +1,9 @@
 """Arguments of `experiment.run` for each size; plain numbers, so that a page can read them without torch.
 
-The regime is fixed here, before anything is predicted. Widths under 16 are left out: their output maps 16 or
-fewer numbers to 97 symbols, and this rank, not the number of parameters, limits them. Checkpoints before
-`first_budget` are drawn but not fitted: the run is still leaving its start. The target has at least 4 times
-the compute of the largest fitted model.
+The regime is fixed here, before a run. It goes back to an earlier ladder on the same text, whose held-out model
+had width 128. Widths under 16 are left out: their output maps 16 or fewer numbers to 97 symbols, and this rank, not
+the number of parameters, limits them. Checkpoints before `first_budget` are drawn but not fitted: the run is still
+leaving its start. The target has at least 4 times the compute of the largest fitted model.
 """
 
 from __future__ import annotations
