@@ -77,7 +77,7 @@ class MeasuredLayer:
             if self._legend_item not in self.figure.legend.items:
                 self.figure.legend.items = [*self.figure.legend.items, self._legend_item]
             self.points.stream(rows, rollover=MOST_POINTS * max(1, len(self._series)))
-        if self._training.run.sealed != len(self.sealed):
+        if store.sealed_count(self._training.id) != len(self.sealed):
             self.sealed = self._training.predictions()
         for name, sealed in self.sealed.items():
             if name not in self._sealed:

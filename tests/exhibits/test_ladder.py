@@ -98,7 +98,6 @@ def test_values_that_cannot_stand_together_are_refused():
     assert exhibit.values() == Ladder().values()
 
 
-@settings(deadline=None)
 @given(
     st.sampled_from(ACCOUNTS),
     st.floats(16, 28),
@@ -142,7 +141,6 @@ def test_moving_N_keeps_the_compute_and_moving_D_changes_it():
     assert (7e9, pytest.approx(6e21 / 6 / 7e9)) == (exhibit.N, exhibit.D)
 
 
-@settings(deadline=None)
 @given(st.floats(6, 13), st.floats(8, 14), st.floats(14, 29))
 def test_no_move_leaves_the_bounds(log_N, log_D, log_C):
     exhibit = Ladder()
@@ -155,7 +153,7 @@ def test_no_move_leaves_the_bounds(log_N, log_D, log_C):
             assert all(np.isfinite(curve.y).any() for curve in curves if curve.key in ("here", "sliders"))
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.data())
 def test_the_corners_of_every_slider_draw_without_a_warning(data):
     exhibit = Ladder()
