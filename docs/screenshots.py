@@ -34,7 +34,7 @@ def main() -> None:
             page.goto(url + "ladder")
             page.wait_for_function(IDLE)
             page.get_by_role("button", name="Train").click()
-            page.locator("[data-verdict]").wait_for(timeout=300_000)
+            page.locator("[data-verdict]").first.wait_for(timeout=300_000)
             page.wait_for_timeout(1000)
             page.screenshot(path=IMAGES / "ladder.png")
             page.goto(url)

@@ -9,6 +9,8 @@ import sys
 
 import pytest
 
+from explorer.runs import Store
+
 
 def run(*arguments, **more):
     """Run the command; returns its exit status, output and error output."""
@@ -92,6 +94,26 @@ def test_a_store_that_is_none_is_told_and_left_alone(tmp_path):
     with sqlite3.connect(foreign) as other:
         other.execute("CREATE TABLE mine (a)")
     assert str(foreign) in fails("runs", "list", "--store", foreign)
+
+
+def test_a_store_of_a_newer_version_is_told_and_left_alone(tmp_path):
+    store = tmp_path / "newer.sqlite"
+    Store(store).close()
+    with sqlite3.connect(store) as newer:
+        newer.execute("PRAGMA user_version = 999")
+    newer.close()
+    said = fails("runs", "list", "--store", store)
+    assert "999" in said
+    assert "999" in fails("train", "ladder", "--quick", "--store", store)
+    with sqlite3.connect(store) as same:
+        assert same.execute("PRAGMA user_version").fetchone() == (999,)
+
+
+def test_a_folder_where_nothing_can_be_kept_is_told(tmp_path):
+    file = tmp_path / "file"
+    file.write_text("")
+    assert "file" in fails("train", "ladder", "--quick", "--store", file / "runs.sqlite")
+    assert "gone" in fails("train", "ladder", "--quick", "--store", tmp_path / "gone" / "runs.sqlite")
 
 
 def test_a_port_in_use_is_told(tmp_path):

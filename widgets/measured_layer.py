@@ -16,7 +16,12 @@ from widgets.palette import DASHES, ColourOf
 MOST_POINTS = (
     2000  # a series holds more than a screen can show: what is drawn is thinned, what is stored is whole
 )
-EMPTY: dict[str, list[Any]] = {"x": [], "y": [], "series": [], "label": [], "colour": []}
+COLUMNS = ("x", "y", "series", "label", "colour")
+
+
+def no_rows() -> dict[str, list[Any]]:
+    """Empty columns; new lists each time, since a source grows those it is given."""
+    return {name: [] for name in COLUMNS}
 
 
 class MeasuredLayer:
@@ -28,7 +33,7 @@ class MeasuredLayer:
     def __init__(self, target: LawFigure) -> None:
         self.figure = target
         name = target.spec.name
-        self.points = ColumnDataSource(data=dict(EMPTY), name=f"{name}-measured")
+        self.points = ColumnDataSource(data=no_rows(), name=f"{name}-measured")
         self._dots = target.plot.scatter(
             "x", "y", source=self.points, color="colour", fill_alpha=0.45, line_alpha=0.9, size=7
         )
@@ -52,7 +57,7 @@ class MeasuredLayer:
             self._remove(drawn)
         self._sealed, self.sealed = {}, {}
         self._shade.visible = False
-        self.points.data = dict(EMPTY)
+        self.points.data = no_rows()
         self.figure.measured = training is not None
         self.update()
 
@@ -69,20 +74,34 @@ class MeasuredLayer:
         self._series.update({series.key: series for series in declared})
         fresh = [(key, x, y) for key, x, y in points if self._shows(key)]
         if fresh:
-            rows: dict[str, list[Any]] = {name: [] for name in EMPTY}
+            rows = no_rows()
             for key, x, y in fresh:
                 label = self._series[key].label
-                for name, value in zip(EMPTY, (x, y, key, label, self._colour(label)), strict=True):
+                for name, value in zip(COLUMNS, (x, y, key, label, self._colour(label)), strict=True):
                     rows[name].append(value)
             if self._legend_item not in self.figure.legend.items:
                 self.figure.legend.items = [*self.figure.legend.items, self._legend_item]
-            self.points.stream(rows, rollover=MOST_POINTS * max(1, len(self._series)))
+            self.points.stream(rows)
+            if len(self.points.data["x"]) > 2 * MOST_POINTS * len(self._series):
+                self._thin()
         if store.sealed_count(self._training.id) != len(self.sealed):
             self.sealed = self._training.predictions()
         for name, sealed in self.sealed.items():
             if name not in self._sealed:
                 self._sealed[name] = self._draw_sealed(sealed.prediction)
         return len(fresh)
+
+    def _thin(self) -> None:
+        """Draw the run anew from the store, thinned evenly instead of losing its beginning."""
+        assert self._training is not None
+        rows = no_rows()
+        for series, x, y in self._training.measured(MOST_POINTS):
+            if self._shows(series.key):
+                count, colour = len(x), self._colour(series.label)
+                texts = ([series.key] * count, [series.label] * count, [colour] * count)
+                for name, values in zip(COLUMNS, (x.tolist(), y.tolist(), *texts), strict=True):
+                    rows[name] += values
+        self.points.data = rows
 
     def _shows(self, key: str) -> bool:
         return key in self._series and self._series[key].figure == self.figure.spec.name

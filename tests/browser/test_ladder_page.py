@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
+
 from browser_helpers import column, count, open_page, slider, wait_for_run
+
+from explorer.runs import Store
 
 MEASURED = "ladder-measured"
 
@@ -118,17 +123,17 @@ def test_whole_run_ends_in_a_verdict_and_survives_a_restart(page, app):
     page.get_by_role("combobox", name="Size").click()
     page.get_by_role("menuitem", name="quick").click()
     page.get_by_role("button", name="Train").click()
-    page.locator("[data-verdict]").wait_for(timeout=240_000)
-    verdict = page.locator("[data-verdict]").get_attribute("data-verdict")
+    page.locator("[data-verdict]").first.wait_for(timeout=240_000)
+    verdict = page.locator("[data-verdict]").first.get_attribute("data-verdict")
     assert verdict in ("agrees", "disagrees", "too noisy to say")
-    text = page.locator("[data-verdict]").inner_text()
+    text = page.locator("[data-verdict]").first.inner_text()
     assert "under 0.03" in text and "seeds" in text
     points = page.evaluate(count(MEASURED))
     app.stop()
     app.start()
     open_page(page, app.url + "ladder")
-    page.locator("[data-verdict]").wait_for()
-    assert page.locator("[data-verdict]").inner_text() == text
+    page.locator("[data-verdict]").first.wait_for()
+    assert page.locator("[data-verdict]").first.inner_text() == text
     assert page.evaluate(count(MEASURED)) == points
     wait_for_run(page, app.url + "runs", verdict)
 
@@ -146,3 +151,44 @@ def test_phone_has_no_sideways_scroll(page, app):
     open_page(page, app.url + "ladder")
     assert page.evaluate("() => document.documentElement.scrollWidth") <= 390
     slider(page, "parameters").wait_for()
+
+
+def test_two_tabs_see_one_run_and_a_closed_one_does_not_stop_it(page, app, browser):
+    open_page(page, app.url + "ladder")
+    page.get_by_role("button", name="Train").click()
+    page.wait_for_function(count(MEASURED) + " > 0", timeout=60_000)
+    second = browser.new_page()
+    open_page(second, app.url + "ladder")
+    second.wait_for_function(count(MEASURED) + " > 0", timeout=30_000)
+    page.goto("about:blank")
+    seen = second.evaluate(count(MEASURED))
+    second.wait_for_function(f"{count(MEASURED)} > {seen}", timeout=60_000)
+    second.get_by_role("button", name="Stop").click()
+    second.get_by_text("the points so far are kept").wait_for(timeout=20_000)
+    second.close()
+
+
+def test_a_killed_worker_is_told_and_the_next_one_trains(page, app):
+    open_page(page, app.url + "ladder")
+    page.get_by_role("button", name="Train").click()
+    page.wait_for_function(count(MEASURED) + " > 0", timeout=60_000)
+    with Store(app.store, readonly=True) as store:
+        pid = store.runs(limit=1)[0].facts["pid"]
+    os.kill(pid, signal.SIGKILL)
+    page.get_by_text("The worker was killed by signal 9").first.wait_for(timeout=20_000)
+    page.get_by_role("button", name="Train").click()
+    page.get_by_text("left").first.wait_for(timeout=60_000)
+    page.get_by_role("button", name="Stop").click()
+    page.get_by_text("the points so far are kept").first.wait_for(timeout=20_000)
+
+
+def test_the_address_keeps_the_run(page, app):
+    with Store(app.store, readonly=True) as store:
+        older = store.runs(limit=2)[-1].id
+    open_page(page, app.url + f"ladder?run={older}")
+    slider(page, "irreducible loss").focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function(
+        f"() => window.location.search.includes('run={older}') && window.location.search.includes('E=')"
+    )
+    assert "E=1.8182" in page.url
