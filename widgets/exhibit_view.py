@@ -166,10 +166,12 @@ class ExhibitView(Viewer):
         self.layer.watch(training)
         if not self._section.objects:
             self._section.objects = [self.figures[self.trial.figure], self.sealed, self.verdict]
-        self._watching.add(self)
-        self._tick()
-        if self not in self._watching:
-            return
+        if self._look():
+            self._watching.add(self)
+            pn.state.onload(self._follow)  # at once, but not while the page is still being made
+
+    def _follow(self) -> None:
+        """Look again and again until the run has ended."""
         if self._callback is None:
             self._callback = pn.state.add_periodic_callback(self._tick, period=self._period())
         elif not self._callback.running:
@@ -179,30 +181,35 @@ class ExhibitView(Viewer):
         """Milliseconds between two looks; longer the more pages look, so that one server has time for sliders."""
         return max(PERIOD, PERIOD_A_PAGE * len(self._watching))
 
-    def _tick(self) -> None:
-        """Show what has come since; stop looking when the run has ended or is gone."""
+    def _look(self) -> bool:
+        """Show what has come since the last look.
+
+        Returns:
+            whether more may come; False too if the run is gone or cannot be read.
+        """
         assert self.training is not None
         try:
-            with pn.io.hold():
-                live = self.bar.follow(self.training, self.session)
-                self.layer.update()
-                self.sealed.display(self.layer.sealed.values())
-                if live:
-                    self.verdict.display([], "The verdict comes when the run has ended.")
-                else:
-                    agreements = self.training.agreements()
-                    self.verdict.display(
-                        agreements, "" if agreements else "No verdict: the run did not finish."
-                    )
-        except ExplorerError as error:  # deleted from elsewhere, or a store that cannot be read
+            live = self.bar.follow(self.training, self.session)
+            self.layer.update()
+            self.sealed.display(self.layer.sealed.values())
+            if live:
+                self.verdict.display([], "The verdict comes when the run has ended.")
+            else:
+                agreements = self.training.agreements()
+                self.verdict.display(agreements, "" if agreements else "No verdict: the run did not finish.")
+            return live
+        except ExplorerError as error:
             self.bar.release()
             self.bar.say(str(error))
-            live = False
+            return False
+
+    def _tick(self) -> None:
+        assert self.training is not None
+        with pn.io.hold():
+            live = self._look()
         if not live:
-            watched = self._callback is not None and self._callback.running
             self.close()
-            if watched:
-                self._list_runs(self.training.id, show=False)
+            self._list_runs(self.training.id, show=False)
         elif self._callback is not None and self._callback.period < self._period() // 2:
             self._callback.period = self._period()
 

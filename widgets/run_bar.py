@@ -104,6 +104,8 @@ class RunBar(Viewer):
         """Offer these runs, by name to id, with one of them chosen."""
         self._listing = True
         try:
+            # Emptied first: the closed box would go on showing the old name of a run that keeps its place.
+            self.runs.param.update(options={}, value=None)
             self.runs.param.update(options=runs, value=chosen, disabled=not runs)
         finally:
             self._listing = False

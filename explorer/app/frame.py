@@ -14,12 +14,13 @@ THEME = {
     "palette": {"primary": {"main": "#0072B2"}, "error": {"main": "#A63F00"}},
     "typography": {"fontSize": 14},
 }
+LOST = "The connection to Scaling Explorer is lost. If it was stopped, start it again; then reload this page."
 LINKS = {"Exhibits": "./", "Runs": "./runs"}
 
 
 def prepare() -> None:
     """Load what pages need, from this server only: formulas are typeset without asking another host."""
-    pn.extension("mathjax", notifications=False)
+    pn.extension("mathjax", notifications=True, disconnect_notification=LOST)
 
 
 def frame(*content: Any, title: str = TITLE) -> pmui.Page:

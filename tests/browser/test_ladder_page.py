@@ -153,31 +153,39 @@ def test_phone_has_no_sideways_scroll(page, app):
     slider(page, "parameters").wait_for()
 
 
+def start_training(page):
+    """Press Train and wait until this very run has measured something."""
+    page.get_by_role("button", name="Train").click()
+    page.get_by_role("button", name="Stop", disabled=False).wait_for(timeout=60_000)
+    page.wait_for_function(count(MEASURED) + " > 0", timeout=60_000)
+
+
 def test_two_tabs_see_one_run_and_a_closed_one_does_not_stop_it(page, app, browser):
     open_page(page, app.url + "ladder")
-    page.get_by_role("button", name="Train").click()
-    page.wait_for_function(count(MEASURED) + " > 0", timeout=60_000)
+    start_training(page)
     second = browser.new_page()
     open_page(second, app.url + "ladder")
-    second.wait_for_function(count(MEASURED) + " > 0", timeout=30_000)
     page.goto("about:blank")
     seen = second.evaluate(count(MEASURED))
     second.wait_for_function(f"{count(MEASURED)} > {seen}", timeout=60_000)
     second.get_by_role("button", name="Stop").click()
     second.get_by_text("the points so far are kept").wait_for(timeout=20_000)
+    second.get_by_role("button", name="Stop", disabled=True).wait_for()
+    with Store(app.store, readonly=True) as store:
+        points = store.runs(limit=1)[0].points
+    second.wait_for_function(f"{count(MEASURED)} === {points}", timeout=10_000)
     second.close()
 
 
 def test_a_killed_worker_is_told_and_the_next_one_trains(page, app):
     open_page(page, app.url + "ladder")
-    page.get_by_role("button", name="Train").click()
-    page.wait_for_function(count(MEASURED) + " > 0", timeout=60_000)
+    start_training(page)
     with Store(app.store, readonly=True) as store:
         pid = store.runs(limit=1)[0].facts["pid"]
     os.kill(pid, signal.SIGKILL)
     page.get_by_text("The worker was killed by signal 9").first.wait_for(timeout=20_000)
-    page.get_by_role("button", name="Train").click()
-    page.get_by_text("left").first.wait_for(timeout=60_000)
+    page.get_by_role("button", name="Stop", disabled=True).wait_for()
+    start_training(page)
     page.get_by_role("button", name="Stop").click()
     page.get_by_text("the points so far are kept").first.wait_for(timeout=20_000)
 
