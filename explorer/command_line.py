@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from explorer.errors import BadInput, ExplorerError
+from explorer.errors import BadInput, ExplorerError, StoreError
 from explorer.log import keep_log
 
 if TYPE_CHECKING:
@@ -125,6 +125,8 @@ def list_exhibits(as_json: AsJson = False) -> None:
         return
     for one in found:
         print(f"{one['slug']}: {one.get('question') or 'cannot be loaded. ' + one['error']}")
+        if "paper" in one:
+            print(f"    {one['paper']}")
         for trial in one.get("trials", []):
             sizes = ", ".join(f"{size} {seconds:g} s" for size, seconds in trial["seconds"].items())
             print(f"    {trial['name']}: {trial['title']} ({sizes})")
@@ -133,7 +135,8 @@ def list_exhibits(as_json: AsJson = False) -> None:
 @cli.command()
 def predict(slug: str, settings: Settings = None, as_json: AsJson = False) -> None:
     """Print what an exhibit predicts for its sliders."""
-    from explorer.exhibits import find, write_number
+    from explorer.exhibits import Choice, find
+    from explorer.numbers import write_number
 
     exhibit = find(slug)()
     exhibit.restore(_settings(settings))
@@ -145,6 +148,16 @@ def predict(slug: str, settings: Settings = None, as_json: AsJson = False) -> No
         readouts = [{"label": r.label, "value": r.value, "unit": r.unit} for r in exhibit.readouts()]
         _print_json({"slug": slug, "sliders": exhibit.values(), "readouts": readouts, "figures": figures})
         return
+    for name, value in exhibit.values().items():
+        slider = exhibit.sliders()[name]
+        offered = (
+            ", ".join(slider.objects)
+            if isinstance(slider, Choice)
+            else f"{write_number(slider.limits[0])} to {write_number(slider.limits[1])}"
+        )
+        shown = write_number(value, 7) if isinstance(value, float) else value
+        print(f"{name:12} {shown!s:14} {slider.label} ({offered})")
+    print()
     for readout in exhibit.readouts():
         value = readout.text or write_number(readout.value if readout.value is not None else math.nan, 7)
         print(f"{readout.label:24} {value} {readout.unit}".rstrip())
@@ -169,6 +182,8 @@ def train(
 
     exhibit = find(slug)()
     exhibit.restore(_settings(settings))
+    if quick and large:
+        raise BadInput("Both --quick and --large were given; choose one.")
     chosen = "quick" if quick else "large" if large else size
     lab = _lab(store, device, None)
     try:
@@ -228,7 +243,7 @@ def fit(
     from explorer.runs.table import read_table
 
     chosen = find_law(law)
-    columns = read_table(file)
+    columns = read_table(file, chosen.variables)
     missing = [name for name in chosen.variables if name not in columns]
     if missing:
         raise BadInput(
@@ -291,7 +306,11 @@ def runs_show(run_id: str, store: StorePath = None, as_json: AsJson = False) -> 
             when = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(sealed.sealed_at))
             print(f"sealed {when}: {sealed.prediction.name} ({sealed.digest[:12]}) {sealed.prediction.note}")
         for one in opened.agreements(run_id):
-            print(f"{one.name}: {one.verdict}, {one.value:.4g} against {one.threshold:g}")
+            low, high = one.interval or (one.value, one.value)
+            print(
+                f"{one.name}: {one.verdict}, {one.value:.4g} ({one.coverage:.0%} interval {low:.4g} to {high:.4g}) "
+                f"against {one.threshold:g}"
+            )
 
 
 @runs_cli.command("export")
@@ -308,7 +327,7 @@ def runs_delete(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Delete a run with its points, predictions and verdicts."""
-    with _store(store, readonly=False) as opened:
+    with _store(store) as opened:
         run = opened.run(run_id)
         if not yes:
             typer.confirm(f"Delete {run.id} with its {run.points:,} points?", abort=True)
@@ -343,8 +362,8 @@ def _lab(store: Path | None, device: str, workers: int | None) -> Lab:
     return lab
 
 
-def _store(path: Path | None, readonly: bool = True) -> Store:
-    """The store as it is; one that is not there is told, not made."""
+def _store(path: Path | None) -> Store:
+    """The store as it is; one that is not there is told, not made. Read only if it cannot be written."""
     from explorer.runs import Store
     from explorer.runs.store import default_path
 
@@ -354,7 +373,10 @@ def _store(path: Path | None, readonly: bool = True) -> Store:
             f"There is no store {place} yet. Train something first (scaling-explorer train ladder --quick), "
             "or give the right file with --store."
         )
-    return Store(place, readonly=readonly)
+    try:
+        return Store(place)  # also notes runs whose process is gone
+    except StoreError:
+        return Store(place, readonly=True)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -30,7 +31,7 @@ SIDE_BY_SIDE = {
     "align-items": "start",
 }
 RUNS_LISTED = 30
-NO_PRESET = "none chosen"
+NO_PRESET = "none"
 
 
 class ExhibitView(Viewer):
@@ -115,6 +116,8 @@ class ExhibitView(Viewer):
         self.readouts.refresh()
         for control in self.controls.values():
             control.sync()
+        if self.exhibit.presets and self.preset.value != (now := self._preset_now()):
+            self.preset.value = now
 
     def restore(self, values: dict[str, Any], trusted: bool = True) -> None:
         """Set sliders from a link, a preset or Python. Raises BadInput and changes nothing if one cannot be used."""
@@ -165,10 +168,17 @@ class ExhibitView(Viewer):
         self.training = training
         self.layer.watch(training)
         if not self._section.objects:
-            self._section.objects = [self.figures[self.trial.figure], self.sealed, self.verdict]
+            self._section.objects = [self.sealed, self.verdict]
         if self._look():
             self._watching.add(self)
             pn.state.onload(self._follow)  # at once, but not while the page is still being made
+
+    def _uncover(self) -> None:
+        """Put the measured figure in its place once there is something on it."""
+        assert self.trial is not None
+        figure = self.figures[self.trial.figure]
+        if figure not in self._section.objects and (figure.measured or figure.predicted):
+            self._section.insert(0, figure)
 
     def _follow(self) -> None:
         """Look again and again until the run has ended."""
@@ -191,6 +201,7 @@ class ExhibitView(Viewer):
         try:
             live = self.bar.follow(self.training, self.session)
             self.layer.update()
+            self._uncover()
             self.sealed.display(self.layer.sealed.values())
             if live:
                 self.verdict.display([], "The verdict comes when the run has ended.")
@@ -229,19 +240,16 @@ class ExhibitView(Viewer):
             sizing_mode="stretch_width",
         )
         sliders = pn.Column(*self._slider_cards(), sizing_mode="stretch_width", margin=0)
-        lesson = self.exhibit.lesson()
         self._show_figures()
         right = pn.Column(
-            self._section, self.readouts, self.chooser, self._grid, sizing_mode="stretch_width", margin=0
+            *self._lesson_card(),
+            self._section,
+            self.readouts,
+            self.chooser,
+            self._grid,
+            sizing_mode="stretch_width",
+            margin=0,
         )
-        if lesson:
-            right.append(
-                pmui.Card(
-                    pn.pane.Markdown(lesson, sizing_mode="stretch_width", margin=(0, 12)),
-                    title="Lesson",
-                    sizing_mode="stretch_width",
-                )
-            )
         body = pmui.Grid(
             pmui.Grid(sliders, size={"xs": 12, "md": 4, "xl": 3}),
             pmui.Grid(right, size={"xs": 12, "md": 8, "xl": 9}),
@@ -252,6 +260,16 @@ class ExhibitView(Viewer):
         return pn.Column(
             head, *([self.bar] if self.trial else []), body, sizing_mode="stretch_width", margin=0
         )
+
+    def _lesson_card(self) -> list[Any]:
+        text = self.exhibit.lesson()
+        if not text:
+            return []
+        markdown = pn.pane.Markdown(text, sizing_mode="stretch_width", margin=(0, 12))
+        title = "Lesson: what to try, in two minutes"
+        return [
+            pmui.Card(markdown, title=title, collapsed=True, sizing_mode="stretch_width", margin=(0, 0, 8, 0))
+        ]
 
     def _show_figures(self) -> None:
         """Uncover the chosen figures; one that was never shown is drawn now, the others stay as they are."""
@@ -271,7 +289,7 @@ class ExhibitView(Viewer):
             self.preset = pmui.Select(
                 label="Published values",
                 options=[NO_PRESET, *self.exhibit.presets],
-                value=NO_PRESET,
+                value=self._preset_now(),
                 size="small",
                 sizing_mode="stretch_width",
                 margin=(8, 12, 8, 8),
@@ -293,8 +311,15 @@ class ExhibitView(Viewer):
             )
         return cards
 
+    def _preset_now(self) -> str:
+        """The published set whose values all stand now."""
+        for name, values in self.exhibit.presets.items():
+            if all(math.isclose(getattr(self.exhibit, key), value) for key, value in values.items()):
+                return name
+        return NO_PRESET
+
     def _preset_chosen(self, event: Any) -> None:
-        if event.new != NO_PRESET:
+        if event.new not in (NO_PRESET, self._preset_now()):
             self.restore(self.exhibit.presets[event.new])
 
     def __panel__(self) -> pn.Column:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -19,10 +20,11 @@ from bokeh.models import (
 from bokeh.plotting import figure as bokeh_figure
 from panel.viewable import Viewer
 
-from explorer.exhibits import Axis, Curve, Exhibit, FigureSpec, write_number
+from explorer.exhibits import Axis, Curve, Exhibit, FigureSpec
 from widgets.number_text import WRITE_NUMBER_JS, tick_formatter
 from widgets.palette import DASHES, EMPHASIS, distinct, sequential
 
+CAPTION = ":host { font-size: 0.82rem; opacity: 0.8; }"
 LEGEND_LETTERS = 52  # of one row of the legend under a plot in half a page's width
 
 
@@ -62,23 +64,6 @@ def shape(curves: Sequence[Curve]) -> tuple[Any, ...]:
     """What decides the glyphs of a figure; while it stays the same only data has to move."""
     looks = tuple((c.key, bool(c.label), c.style, c.tone, c.emphasis, c.names) for c in curves)
     return (looks, tuple(shared_x(curves)))
-
-
-def summary(spec: FigureSpec, curves: Sequence[Curve]) -> str:
-    """The figure in one sentence, for screen readers."""
-    if not any(np.isfinite(curve.y).any() for curve in curves):
-        return f"{spec.title}. {spec.empty}"
-    parts = []
-    for curve in curves:
-        known = np.flatnonzero(np.isfinite(curve.x) & np.isfinite(curve.y))
-        if not len(known):
-            continue
-        first, last = known[0], known[-1]
-        parts.append(
-            f"{curve.label or curve.key}: from ({write_number(curve.x[first])}, {write_number(curve.y[first])})"
-            f" to ({write_number(curve.x[last])}, {write_number(curve.y[last])})"
-        )
-    return f"{spec.title}: {spec.y.title} against {spec.x.title}. " + "; ".join(parts) + "."
 
 
 def _range(axis: Axis) -> dict[str, Any]:
@@ -186,7 +171,7 @@ class LawFigure(Viewer):
         else:
             self.source.data = pack(curves)
             self._rename(curves)
-        self._predicted = any(np.isfinite(curve.y).any() for curve in curves)
+        self.predicted = any(np.isfinite(curve.y).any() for curve in curves)
         self._say_if_empty()
 
     @property
@@ -200,13 +185,9 @@ class LawFigure(Viewer):
         self._say_if_empty()
 
     def _say_if_empty(self) -> None:
-        nothing = not (self._predicted or self._measured)
+        nothing = not (self.predicted or self._measured)
         if self._empty.visible != nothing:
             self._empty.visible = nothing
-
-    def describe(self) -> str:
-        """The figure in one sentence."""
-        return summary(self.spec, self.exhibit.curves(self.spec.name))
 
     def _rename(self, curves: Sequence[Curve]) -> None:
         """Labels may hold a number that moves; only those that did are sent."""
@@ -259,4 +240,5 @@ class LawFigure(Viewer):
         return [self.plot.line(**keys, line_width=width, color=colour, line_dash=DASHES[curve.style])]
 
     def __panel__(self) -> pn.Column:
-        return pn.Column(self._pane, self._empty, sizing_mode="stretch_width", margin=0)
+        caption = pn.pane.HTML(escape(self.spec.caption), stylesheets=[CAPTION], margin=(0, 10, 8, 10))
+        return pn.Column(self._pane, self._empty, caption, sizing_mode="stretch_width", margin=0)

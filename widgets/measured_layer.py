@@ -33,6 +33,7 @@ class MeasuredLayer:
     def __init__(self, target: LawFigure) -> None:
         self.figure = target
         name = target.spec.name
+        target.legend.ncols = 2  # conditions have long names, and a phone shows two
         self.points = ColumnDataSource(data=no_rows(), name=f"{name}-measured")
         self._dots = target.plot.scatter(
             "x", "y", source=self.points, color="colour", fill_alpha=0.45, line_alpha=0.9, size=7
@@ -58,7 +59,7 @@ class MeasuredLayer:
         self._sealed, self.sealed = {}, {}
         self._shade.visible = False
         self.points.data = no_rows()
-        self.figure.measured = training is not None
+        self.figure.measured = False
         self.update()
 
     def update(self) -> int:
@@ -81,6 +82,7 @@ class MeasuredLayer:
                     rows[name].append(value)
             if self._legend_item not in self.figure.legend.items:
                 self.figure.legend.items = [*self.figure.legend.items, self._legend_item]
+            self.figure.measured = True
             self.points.stream(rows)
             if len(self.points.data["x"]) > 2 * MOST_POINTS * len(self._series):
                 self._thin()

@@ -1,4 +1,4 @@
-"""`explorer.exhibits.write_number` once more in JavaScript, for what the browser writes without asking Python."""
+"""`explorer.numbers.write_number` once more in JavaScript, for what the browser writes without asking Python."""
 
 from __future__ import annotations
 
@@ -27,7 +27,8 @@ def tick_formatter() -> CustomJSTickFormatter:
     return CustomJSTickFormatter(code=code)
 
 
-def number_formatter(scale: str) -> CustomJSTickFormatter:
-    """Writes a slider's value; on a log scale the slider holds log10 of it."""
-    value = "Math.pow(10, tick)" if scale == "log" else "tick"
+def number_formatter(scale: str, start: float, step: float) -> CustomJSTickFormatter:
+    """Writes what a slider that counts steps stands for; on a log scale they are steps of log10."""
+    place = f"({start!r} + tick * {step!r})"
+    value = f"Math.pow(10, {place})" if scale == "log" else place
     return CustomJSTickFormatter(code=f"{WRITE_NUMBER_JS}; return write({value})")

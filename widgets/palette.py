@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from bokeh.palettes import Viridis256
 
-DISTINCT = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A7A7A", "#B8A800")
-DASHES = {"solid": "solid", "dashed": [8, 5], "dotted": [2, 4], "dots": "solid"}
 EMPHASIS = "#D55E00"
+DISTINCT = ("#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A7A7A", "#B8A800", EMPHASIS)
+DASHES = {"solid": "solid", "dashed": [8, 5], "dotted": [2, 4], "dots": "solid"}
 
 
 def distinct(index: int) -> str:
@@ -14,8 +14,8 @@ def distinct(index: int) -> str:
 
 
 def sequential(tone: float) -> str:
-    """A colour for a place in [0, 1]; the pale end is left out so that lines show on white."""
-    return Viridis256[round(min(max(tone, 0.0), 1.0) * 215)]
+    """A colour for a place in [0, 1]; both ends are left out, so that lines show on white and on black."""
+    return Viridis256[60 + round(min(max(tone, 0.0), 1.0) * 155)]
 
 
 class ColourOf:

@@ -9,7 +9,8 @@ from typing import Any
 import panel as pn
 from panel.viewable import Viewer
 
-from explorer.exhibits import Exhibit, Readout, write_number
+from explorer.exhibits import Exhibit, Readout
+from explorer.numbers import write_number
 
 STYLE = """
 dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(132px, 1fr)); gap: 6px 12px; margin: 4px 0; }

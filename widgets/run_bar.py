@@ -11,8 +11,9 @@ import panel as pn
 import panel_material_ui as pmui
 from panel.viewable import Viewer
 
-from explorer.exhibits import TrialSpec, write_number
+from explorer.exhibits import TrialSpec
 from explorer.lab import Training
+from explorer.numbers import write_number
 from explorer.runs import Run
 
 

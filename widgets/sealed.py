@@ -10,8 +10,8 @@ from typing import Any
 import panel as pn
 from panel.viewable import Viewer
 
-from explorer.exhibits import write_number
 from explorer.lab import SLIDERS
+from explorer.numbers import write_number
 from explorer.runs import Sealed
 
 STYLE = """

@@ -11,7 +11,8 @@ import panel_material_ui as pmui
 from panel.viewable import Viewer
 
 from explorer.errors import BadInput
-from explorer.exhibits import Choice, Count, Exhibit, write_number
+from explorer.exhibits import Choice, Count, Exhibit
+from explorer.numbers import write_number
 from widgets.latency import answer_at_once
 from widgets.number_text import number_formatter
 
@@ -37,16 +38,19 @@ class QuantitySlider(Viewer):
         low, high = self.quantity.get_soft_bounds()
         self._log = self.quantity.scale == "log"
         self._whole = isinstance(self.quantity, Count)
-        start, end = self._place(low), self._place(high)
-        step = 1 if self._whole and not self._log else self.quantity.step or (end - start) / STEPS
+        # The slider counts whole steps from its start: a page key then moves ten of them, wherever the scale.
+        self._start, end = self._place(low), self._place(high)
+        step = 1 if self._whole and not self._log else self.quantity.step or (end - self._start) / STEPS
+        self._steps = max(1, round((end - self._start) / step))
+        self._step = (end - self._start) / self._steps
         unit = f" ({self.quantity.unit})" if self.quantity.unit else ""
         self.slider = pmui.FloatSlider(
             label=f"{self.quantity.label}{unit}",
-            start=start,
-            end=end,
-            step=step,
-            value=self._clip(getattr(exhibit, name)),
-            format=number_formatter(self.quantity.scale),
+            start=0,
+            end=self._steps,
+            step=1,
+            value=self._count(getattr(exhibit, name)),
+            format=number_formatter(self.quantity.scale, self._start, self._step),
             show_value=False,
             size="small",
             sizing_mode="stretch_width",
@@ -68,17 +72,18 @@ class QuantitySlider(Viewer):
     def _place(self, value: float) -> float:
         return math.log10(value) if self._log else float(value)
 
-    def _value(self, place: float) -> float | int:
+    def _value(self, count: float) -> float | int:
+        place = self._start + count * self._step
         # As many digits as a slider can aim at: 1.8182, not 1.8181999999999998.
         value = float(f"{10.0**place:.6g}") if self._log else float(f"{place:.10g}")
         low, high = self.quantity.limits
         value = min(max(value, low), high)
         return round(value) if self._whole else value
 
-    def _clip(self, value: float) -> float:
-        """The slider's own range may be narrower than the bounds; it then rests at its end."""
+    def _count(self, value: float) -> float:
+        """Where the slider stands for a value, between steps if need be; its range may be narrower than the bounds."""
         low, high = self.quantity.get_soft_bounds()
-        return self._place(min(max(value, low), high))
+        return (self._place(min(max(value, low), high)) - self._start) / self._step
 
     def _dragged(self, event: Any) -> None:
         if self._showing:
@@ -102,9 +107,9 @@ class QuantitySlider(Viewer):
         value = getattr(self.exhibit, self.name_)
         self._showing = True
         try:
-            place = self._clip(value)
-            if self._clip(self._value(self.slider.value)) != place and abs(self.slider.value - place) > 1e-12:
-                self.slider.value = place
+            count = self._count(value)
+            if abs(self.slider.value - count) > 1e-3:  # less than that is the rounding of what it said itself
+                self.slider.value = count
             text = write_number(value)
             if self.field.value != text:
                 self.field.param.update(value=text, value_input=text)

@@ -10,9 +10,9 @@ import panel as pn
 from panel.viewable import Viewer
 
 from explorer.agreement import Agreement
-from explorer.exhibits import write_number
+from explorer.numbers import write_number
 
-COLOURS = {"agrees": "#00704F", "disagrees": "#A63F00", "too noisy to say": "#5A5A5A"}
+COLOURS = {"agrees": "#0B8457", "disagrees": "#C04A00", "too noisy to say": "#767676"}
 SIGNS = {"agrees": "✓", "disagrees": "✗", "too noisy to say": "≈"}
 
 
@@ -31,13 +31,14 @@ def sentence(agreement: Agreement) -> str:
 
 def _card(agreement: Agreement) -> str:
     colour = COLOURS[agreement.verdict]
+    threshold = write_number(agreement.threshold, 3)
     rows = "".join(
-        f"<tr><td>{escape(name)}</td><td>{write_number(value, 3)}</td></tr>"
+        f"<tr><td>{escape(name)}</td><td>{write_number(value, 3)}</td>"
+        f"<td>{'also under' if value < agreement.threshold else 'over'} {threshold}</td></tr>"
         for name, value in agreement.baselines.items()
     )
-    baselines = (
-        f"<table class='sx-baselines'><caption>The same number for simpler laws</caption>{rows}</table>"
-    )
+    caption = "The same number for what one might use instead"
+    baselines = f"<table class='sx-baselines'><caption>{caption}</caption>{rows}</table>"
     return (
         f"<section class='sx-verdict' style='border-left: 6px solid {colour}' data-verdict='{agreement.verdict}'>"
         f"<div class='sx-number' style='color: {colour}'>{SIGNS[agreement.verdict]} {escape(agreement.verdict)}"

@@ -24,8 +24,17 @@ def read_address(search: str) -> dict[str, str]:
 
 def write_address(values: dict[str, Any]) -> str:
     """The query that restores `values`; numbers keep all their digits. Empty for nothing."""
-    query = urlencode({name: repr(v) if isinstance(v, float) else v for name, v in values.items()})
+    query = urlencode({name: _digits(v) if isinstance(v, float) else v for name, v in values.items()})
     return f"?{query}" if query else ""
+
+
+def _digits(value: float) -> str:
+    """The shortest text that is read back as the same number: 7e10 rather than 70000000000.0."""
+    for digits in range(1, 18):
+        text = f"{value:.{digits}g}"
+        if float(text) == value:
+            break
+    return text.replace("e+", "e")
 
 
 class AddressBar(Viewer):

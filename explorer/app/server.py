@@ -11,6 +11,7 @@ from typing import Any
 
 import panel as pn
 import psutil
+from tornado.web import RedirectHandler
 
 from explorer.app.exhibit_page import exhibit_page
 from explorer.app.frame import TITLE, frame, prepare, problem
@@ -128,6 +129,7 @@ def serve(
         show=False,
         start=False,
         verbose=False,
+        extra_patterns=[(r"/([a-z0-9-]+)/", RedirectHandler, {"url": "/{0}"})],
         websocket_origin=[f"{name}:{port}" for name in reachable_names(host)],
     )
     address = f"http://{'localhost' if host in ANY_ADDRESS else host}:{port}/"
@@ -144,5 +146,6 @@ def serve(
     except KeyboardInterrupt:
         pass
     finally:
+        print("Stopping.", flush=True)
         lab.close()
     return server

@@ -12,7 +12,7 @@ from explorer.exhibits.contract import (
     trial,
 )
 from explorer.exhibits.figures import Axis, Curve, Readout
-from explorer.exhibits.quantity import Choice, Count, Quantity, read_number, write_number
+from explorer.exhibits.quantity import Choice, Count, Quantity
 from explorer.exhibits.registry import Entry, discover, find
 
 __all__ = [
@@ -33,7 +33,5 @@ __all__ = [
     "discover",
     "figure",
     "find",
-    "read_number",
     "trial",
-    "write_number",
 ]

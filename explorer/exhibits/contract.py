@@ -33,7 +33,8 @@ import param
 from explorer.agreement import Agreement, judge
 from explorer.errors import BadInput
 from explorer.exhibits.figures import Axis, Curve, Readout
-from explorer.exhibits.quantity import Choice, Count, Quantity, read_number, write_number
+from explorer.exhibits.quantity import Choice, Count, Quantity
+from explorer.numbers import read_number, write_number
 from explorer.records import Measured, Prediction
 
 Method = TypeVar("Method", bound=Callable[..., Any])

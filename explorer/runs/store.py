@@ -402,10 +402,10 @@ class Store:
         nearest = difflib.get_close_matches(str(run_id), ids, n=1)
         if nearest:
             return BadInput(
-                f"There is no run {run_id!r}; the nearest id is {nearest[0]!r}. runs() lists them all."
+                f"There is no run {run_id!r}; the nearest id is {nearest[0]!r}. Look at the list of runs."
             )
         if ids:
-            return BadInput(f"There is no run {run_id!r}; runs() lists those there are.")
+            return BadInput(f"There is no run {run_id!r}; look at the list of runs.")
         return BadInput(f"There is no run {run_id!r}; the store {self.path} is empty.")
 
     def owner_lives(self, run_id: str) -> bool:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 import numpy as np
 
 from explorer.errors import BadInput
+from explorer.numbers import read_number
 
 NAMES = {
     "N": ("n", "params", "parameters", "num_params", "model_size"),
@@ -19,8 +21,8 @@ NAMES = {
 LARGEST = 256 * 2**20  # bytes; a table of runs is small
 
 
-def read_table(path: Path | str) -> dict[str, np.ndarray]:
-    """Read N, D, C, M, U and loss, as far as they are there, from a .csv, .tsv, .parquet or .jsonl file.
+def read_table(path: Path | str, wanted: Collection[str]) -> dict[str, np.ndarray]:
+    """Read the loss and what is wanted of N, D, C, M and U from a .csv, .tsv, .parquet or .jsonl file.
 
     A missing one of N, D and C is computed from the other two by C = 6ND, and M, tokens per parameter, is D/N.
 
@@ -33,10 +35,13 @@ def read_table(path: Path | str) -> dict[str, np.ndarray]:
     path = Path(path)
     frame = _frame(path)
     known: dict[str, np.ndarray] = {}
-    for name, spellings in NAMES.items():
-        column = next((c for c in frame.columns if str(c).strip().lower() in spellings), None)
-        if column is not None:
-            known[name] = _numbers(path, str(column), frame[column])
+    # What is missing may be computed from the others; a column that nothing needs may hold anything.
+    there = {name for name in NAMES if _column(frame, name) is not None}
+    needed = {"loss", *wanted} & there
+    if not set(wanted) <= there:
+        needed |= {"N", "D", "C"} & there
+    for name in sorted(needed):
+        known[name] = _numbers(path, str(_column(frame, name)), frame[_column(frame, name)])
     if "loss" not in known:
         raise BadInput(
             f"{path.name} has no loss column. It has: {', '.join(map(str, frame.columns))}. "
@@ -54,6 +59,11 @@ def read_table(path: Path | str) -> dict[str, np.ndarray]:
     return known
 
 
+def _column(frame, name: str):  # type: ignore[no-untyped-def]
+    """The column that goes under one of the usual names of `name`; None if there is none."""
+    return next((c for c in frame.columns if str(c).strip().lower() in NAMES[name]), None)
+
+
 def _frame(path: Path):  # type: ignore[no-untyped-def]
     import pandas as pd
 
@@ -64,7 +74,7 @@ def _frame(path: Path):  # type: ignore[no-untyped-def]
             f"{path.name} has {path.stat().st_size / 2**20:,.0f} MiB; at most {LARGEST // 2**20} are read."
         )
     readers = {
-        ".csv": lambda: pd.read_csv(path),
+        ".csv": lambda: pd.read_csv(path, sep=None, engine="python"),
         ".tsv": lambda: pd.read_csv(path, sep="\t"),
         ".parquet": lambda: pd.read_parquet(path),
         ".jsonl": lambda: pd.read_json(path, lines=True),
@@ -84,9 +94,14 @@ def _frame(path: Path):  # type: ignore[no-untyped-def]
 def _numbers(path: Path, column: str, values) -> np.ndarray:  # type: ignore[no-untyped-def]
     import pandas as pd
 
-    numbers = pd.to_numeric(values, errors="coerce")
-    broken = np.flatnonzero(numbers.isna().to_numpy())
-    if len(broken):
-        row = int(broken[0])
-        raise BadInput(f"{path.name}, row {row + 1}, column {column}: {values.iloc[row]!r} is not a number.")
-    return numbers.to_numpy(dtype=np.float64)
+    numbers = pd.to_numeric(values, errors="coerce").to_numpy(dtype=np.float64)
+    for row in np.flatnonzero(np.isnan(numbers)):
+        cell = values.iloc[int(row)]
+        place = f"{path.name}, row {row + 1}, column {column}"
+        if pd.isna(cell):
+            raise BadInput(f"{place} is empty. Fill it in, or leave the row out.")
+        try:
+            numbers[row] = read_number(str(cell))
+        except BadInput as error:
+            raise BadInput(f"{place}: {error}") from None
+    return numbers

@@ -30,6 +30,7 @@ def text_of(page):
 def test_an_address_restores_every_digit():
     values = {"alpha": 0.1 + 0.2, "corpus": "prose", "seeds": 5, "account": "6ND + head"}
     assert read_address(write_address(values)) == {name: str(value) for name, value in values.items()}
+    assert write_address({"N": 7e10, "C": 5.88e23}) == "?N=7e10&C=5.88e23"
     exhibit = find("ladder")()
     exhibit.restore(read_address(write_address({"alpha": 0.1 + 0.2})), trusted=False)
     assert exhibit.alpha == 0.1 + 0.2

@@ -142,7 +142,7 @@ def test_figures_can_be_put_away_and_brought_out(page, app):
     open_page(page, app.url + "ladder")
     page.get_by_role("button", name="What repeating the data buys").click()
     page.wait_for_function(
-        "() => Bokeh.documents.some(d => { const s = d.get_model_by_name('epochs-curves'); return s && s.data.y0 })"
+        "() => Bokeh.documents.some(d => { const s = d.get_model_by_name('repetition-curves'); return s && s.data.y0 })"
     )
 
 

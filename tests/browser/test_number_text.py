@@ -2,7 +2,7 @@
 
 import pytest
 
-from explorer.exhibits import write_number
+from explorer.numbers import write_number
 from widgets.number_text import WRITE_NUMBER_JS
 
 VALUES = [

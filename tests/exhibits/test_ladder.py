@@ -67,7 +67,7 @@ def test_loss_of_known_models(name, N, D, loss):
     ("epochs", "worth"), [(2, 1.968199), (4, 3.725673), (16, 10.582457), (40, 15.167465)]
 )
 def test_worth_of_repeated_data(epochs, worth):
-    exhibit = Ladder(D=40e9 * epochs / 40, U=1e9)
+    exhibit = Ladder(D=1e9 * epochs, epochs=epochs)
     assert readout(exhibit, "worth of the data") * epochs == pytest.approx(worth, abs=1e-6)
 
 
@@ -236,3 +236,11 @@ def test_missing_budgets_give_no_verdict():
     verdict = Ladder().compare(Ladder.agreements()["bigger-model"], cut, sealed)
     assert verdict.verdict == "too noisy to say"
     assert math.isnan(verdict.value)
+
+
+def test_loss_with_repeats_is_the_papers():
+    """Two of the values that the authors' code prints, for 25 billion unique tokens."""
+    for N, D, loss in ((6.34e9, 242e9, 2.2256440890), (8.67e9, 178e9, 2.2269634075)):
+        exhibit = Ladder(**preset("Muennighoff"))
+        exhibit.restore({"N": N, "D": D, "epochs": D / 25e9})
+        assert readout(exhibit, "loss with repeats") == pytest.approx(loss, abs=1e-9)

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from explorer.errors import BadInput
-from explorer.exhibits import read_number, write_number
+from explorer.numbers import read_number, write_number
 
 
 @pytest.mark.parametrize(
@@ -20,6 +20,7 @@ from explorer.exhibits import read_number, write_number
         ("1,000,000", 1e6),
         ("1_000", 1e3),
         ("12k", 12e3),
+        ("70b", 70e9),
         (" .5 ", 0.5),
         ("-3", -3.0),
     ],
@@ -47,3 +48,20 @@ def test_any_text_is_a_number_or_a_sentence(text):
         assert math.isfinite(read_number(text))
     except BadInput as error:
         assert "Write it like" in str(error)
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [
+        (9999.7, 4, "10,000"),
+        (999_999_999, 4, "1B"),
+        (9400, 3, "9,400"),
+        (23662, 3, "23,662"),
+        (0.3478, 4, "0.3478"),
+        (5.76e23, 4, "5.76e23"),
+        (0, 4, "0"),
+        (float("nan"), 4, "–"),
+    ],
+)
+def test_writes(value, digits, text):
+    assert write_number(value, digits) == text

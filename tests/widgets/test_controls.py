@@ -19,15 +19,15 @@ def moves():
 def test_dragging_moves_the_exhibit(moves):
     exhibit = Ladder()
     control = QuantitySlider(exhibit, "alpha", lambda: moves.append(exhibit.alpha))
-    control.slider.value = 0.5
+    control.slider.value = 450
     assert moves == [0.5]
 
 
 def test_a_log_slider_holds_the_exponent(moves):
     exhibit = Ladder()
     control = QuantitySlider(exhibit, "N", lambda: moves.append(exhibit.N))
-    assert (control.slider.start, control.slider.end) == (6, 13)
-    control.slider.value = 9.0
+    assert (control.slider.start, control.slider.end, control.slider.step) == (0, 400, 1)
+    control.slider.value = 400 * 3 / 7
     assert moves == [pytest.approx(1e9)]
 
 
@@ -49,7 +49,7 @@ def test_showing_a_value_moves_nothing(moves):
     control = QuantitySlider(exhibit, "D", lambda: moves.append(exhibit.D))
     exhibit.move(N=1e9)
     control.sync()
-    assert control.slider.value == pytest.approx(13.99, abs=0.01)
+    assert control.slider.value == pytest.approx(400 * (13.991 - 8) / 6, abs=0.1)
     assert control.field.value == "98T"
     assert moves == []
 
@@ -59,7 +59,7 @@ def test_a_value_beyond_the_slider_rests_at_its_end():
     control = QuantitySlider(exhibit, "C", lambda: None)
     exhibit.restore({"N": 1e13, "D": 1e14})
     control.sync()
-    assert control.slider.value == 27
+    assert control.slider.value == 400
     assert control.field.value == "6e27"
     assert pytest.approx(6e27) == exhibit.C
 
@@ -123,9 +123,12 @@ def test_the_view_is_drawn_from_the_declaration(tmp_path):
         view = ExhibitView(Ladder(), lab)
         assert set(view.controls) == set(Ladder.sliders())
         assert view.training is None
-        assert "epochs" not in view.figures, "a figure that is not shown is not drawn"
-        view.chooser.value = [*view.chooser.value, "epochs"]
-        assert "epochs" in view.figures
+        assert "repetition" not in view.figures, "a figure that is not shown is not drawn"
+        view.chooser.value = [*view.chooser.value, "repetition"]
+        assert "repetition" in view.figures
+        assert view.preset.value.startswith("Besiroglu, as printed"), "the defaults are a published set"
+        view.restore({"E": "1.7"})
+        assert view.preset.value == "none"
         view.restore({"alpha": "0.4"})
         assert view.controls["alpha"].field.value == "0.4"
         view.close()

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from explorer.agreement import pooled_seed_sd, rms_interval
+from explorer.errors import BadInput
 from explorer.exhibits import (
     Axis,
     Choice,
@@ -61,7 +63,7 @@ def _presets() -> dict[str, dict[str, float]]:
 class Ladder(Exhibit):
     """The ladder: predict a bigger model from small ones
 
-    N, D and C are tied: moving N keeps the compute C and lets D follow; moving D or C keeps N.
+    N, D and C are tied: moving N keeps the compute C and lets D follow, within its bounds; moving D or C keeps N.
     """
 
     slug = "ladder"
@@ -91,7 +93,7 @@ class Ladder(Exhibit):
         scale="log",
         group="data",
     )
-    U = Quantity(1.4e12, bounds=(1e6, 1e14), label="unique tokens", scale="log", group="data")
+    epochs = Quantity(1.0, bounds=(1, 300), label="times the data is seen", scale="log", group="data")
     R_D = Quantity(
         15.387756, bounds=(1, 100), label="repeats of the data that pay", scale="log", group="data"
     )
@@ -232,18 +234,21 @@ class Ladder(Exhibit):
         "What repeating the data buys",
         x=Axis("epochs D/U", scale="log"),
         y=LOSS,
-        needs=LAW | {"N", "D", "U", "R_D", "R_N"},
-        caption="N parameters on U unique tokens, seen again and again; dashed: if every token were fresh.",
+        needs=LAW | {"N", "D", "epochs", "R_D", "R_N"},
+        caption="N parameters on D / epochs unique tokens, seen again and again; dashed: if every token were fresh. "
+        "The two differ at one epoch already where N is more than those tokens call for.",
         shown=False,
     )
-    def epochs(self) -> list[Curve]:
+    def repetition(self) -> list[Curve]:
         epochs = np.logspace(0, 2.5, 121)
-        D = self.U * epochs
+        unique = self.D / self.epochs
+        D = unique * epochs
         c = (self.E, self.A, self.B, self.alpha, self.beta)
-        repeated = data_constrained.loss(self.N, D, self.U, *c, self.R_D, self.R_N)
+        repeated = data_constrained.loss(self.N, D, unique, *c, self.R_D, self.R_N)
         return [
             Curve("repeated", "repeated", epochs, repeated, emphasis=True),
             Curve("fresh", "all fresh", epochs, chinchilla.loss(self.N, D, *c), style="dashed"),
+            self._here(self.epochs, self._loss_with_repeats()),
         ]
 
     @figure(
@@ -251,6 +256,8 @@ class Ladder(Exhibit):
         x=Axis("training characters D", scale="log"),
         y=Axis("held-out loss", "nats/character"),
         needs=(),
+        caption="Dots: measured. Dashed: the law fitted to the small models and sealed before the held-out model was "
+        "trained, with its 90 % band. Shaded: the budgets that are fitted and scored.",
         empty="Press Train. Small models are trained first and the law is fitted to them; what it says of the bigger "
         "model is sealed before that model takes its first step.",
     )
@@ -260,6 +267,11 @@ class Ladder(Exhibit):
     def _loss(self) -> float:
         return float(self.constants.loss(np.asarray(self.N), np.asarray(self.D)))
 
+    def _loss_with_repeats(self) -> float:
+        c = (self.E, self.A, self.B, self.alpha, self.beta)
+        unique = self.D / self.epochs
+        return float(data_constrained.loss(self.N, self.D, unique, *c, self.R_D, self.R_N))
+
     def _here(self, x: float, y: float) -> Curve:
         return Curve("here", "(N, D)", np.array([x]), np.array([y]), style="dots", emphasis=True)
 
@@ -268,16 +280,17 @@ class Ladder(Exhibit):
         best_N, best_D = (float(v) for v in optimum(self.constants, C, self.account))
         here = self._loss()
         best = float(self.constants.loss(np.asarray(best_N), np.asarray(best_D)))
-        unique = min(self.U, self.D)
-        worth = float(data_constrained.effective_tokens(self.D, unique, self.R_D)) / self.D
+        worth = float(data_constrained.effective_tokens(self.D, self.D / self.epochs, self.R_D)) / self.D
         a, _ = allocation.exponents(self.alpha, self.beta)
         return [
             Readout("N*, best size", best_N, doc="Parameters that make the loss least for C"),
             Readout("D*, its tokens", best_D, doc="Tokens that go with N*"),
             Readout("D*/N*", best_D / best_N, doc="Tokens a parameter at the optimum"),
             Readout("N/N*", self.N / best_N, doc="How far the size is off the optimum"),
-            Readout("loss at (N, D)", here, "nats"),
-            Readout("loss at the optimum", best, "nats"),
+            Readout("loss at (N, D)", here, "nats", f"{here:.4f}", doc="If all D tokens are fresh"),
+            Readout(
+                "loss at the optimum", best, "nats", f"{best:.4f}", doc="The least loss for C, fresh tokens"
+            ),
             Readout("reducible loss", here - self.E, "nats", doc="Above the irreducible loss E"),
             Readout(
                 "penalty Φ",
@@ -286,7 +299,12 @@ class Ladder(Exhibit):
             ),
             Readout("loss wasted", max(here - best, 0.0), "nats"),
             Readout("a in N* ~ C^a", float(a), doc="For C = 6ND"),
-            Readout("worth of the data", worth, doc="Effective tokens over tokens, with U unique ones"),
+            Readout(
+                "worth of the data", worth, doc="Fresh tokens that a token is worth when the data is repeated"
+            ),
+            Readout(
+                "loss with repeats", self._loss_with_repeats(), "nats", f"{self._loss_with_repeats():.4f}"
+            ),
         ]
 
     # -- train ------------------------------------------------------------------------------------------------
@@ -297,6 +315,8 @@ class Ladder(Exhibit):
         title="Train small models, seal what they predict, train the bigger one",
     )
     def predict_bigger(self, size: str) -> dict[str, Any]:
+        if self.corpus not in self.param.corpus.objects and not Path(self.corpus).exists():
+            raise BadInput(f"There is no file or folder {self.corpus}. Give a text file or a folder of them.")
         return {**SIZES[size], "corpus": self.corpus, "seeds": self.seeds, "first_seed": self.first_seed}
 
     # -- compare ----------------------------------------------------------------------------------------------

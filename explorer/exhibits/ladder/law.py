@@ -99,7 +99,7 @@ def optimum(constants: Constants, C: np.ndarray, account: str = "6ND") -> tuple[
 
 
 def valley(
-    constants: Constants, C: float, account: str = "6ND", decades: float = 1.5, points: int = 121
+    constants: Constants, C: float, account: str = "6ND", decades: float = 2.0, points: int = 121
 ) -> tuple[np.ndarray, np.ndarray]:
     """Loss against N at a fixed budget, `decades` to either side of the optimum.
 
