@@ -87,6 +87,7 @@ class ExhibitView(Viewer):
         self.readouts = ReadoutPanel(exhibit)
         self.training: Training | None = None
         self._callback: Any = None
+        self._covered = True
         if self.trial is not None:
             self.layer = MeasuredLayer(self.figures[self.trial.figure])
             self.sealed, self.verdict = SealedCard(), VerdictCard()
@@ -166,9 +167,10 @@ class ExhibitView(Viewer):
         """Put this run above the laws, and follow it while it lives."""
         assert self.trial is not None
         self.training = training
+        # Without the figure until there is something on it: Bokeh never ends drawing a log axis that lost all its data.
+        self._section.objects = [self.sealed, self.verdict]
+        self._covered = True
         self.layer.watch(training)
-        if not self._section.objects:
-            self._section.objects = [self.sealed, self.verdict]
         if self._look():
             self._watching.add(self)
             pn.state.onload(self._follow)  # at once, but not while the page is still being made
@@ -177,8 +179,9 @@ class ExhibitView(Viewer):
         """Put the measured figure in its place once there is something on it."""
         assert self.trial is not None
         figure = self.figures[self.trial.figure]
-        if figure not in self._section.objects and (figure.measured or figure.predicted):
+        if self._covered and (figure.measured or figure.predicted):
             self._section.insert(0, figure)
+            self._covered = False
 
     def _follow(self) -> None:
         """Look again and again until the run has ended."""
