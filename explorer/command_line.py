@@ -159,7 +159,7 @@ def predict(slug: str, settings: Settings = None, as_json: AsJson = False) -> No
         print(f"{name:12} {shown!s:14} {slider.label} ({offered})")
     print()
     for readout in exhibit.readouts():
-        value = readout.text or write_number(readout.value if readout.value is not None else math.nan, 7)
+        value = readout.text if readout.value is None else write_number(readout.value, 7)
         print(f"{readout.label:24} {value} {readout.unit}".rstrip())
 
 

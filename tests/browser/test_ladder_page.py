@@ -58,7 +58,7 @@ def test_linked_sliders_follow(page, app):
     field = page.get_by_label("N", exact=True)
     field.fill("7B")
     field.press("Enter")
-    page.wait_for_function("() => window.location.search.includes('D=14')")
+    page.wait_for_function("() => window.location.search.includes('D=1.4e13')")
     assert page.get_by_label("D", exact=True).input_value() == "14T"
     assert page.get_by_label("C", exact=True).input_value() == "5.88e23"
 

@@ -134,7 +134,7 @@ def test_counts_by_name():
 
 
 def test_bad_input(prose):
-    with pytest.raises(BadInput, match=r"need .* for a single pass; take at most"):
+    with pytest.raises(BadInput, match=r"steps need .*, since nothing is read twice"):
         require_single_pass(prose, "residual-mlp", 256, 100_000)
     with pytest.raises(BadInput, match="no model called 'lstm'"):
         evaluations(prose, model="lstm")
