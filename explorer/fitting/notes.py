@@ -9,6 +9,8 @@ from explorer.fitting.problem import Problem
 # Ratio of the least to the greatest singular value of the scaled Jacobian below which coefficients trade off
 # so completely that a change of any of them tenfold or so would not show in the fit.
 _UNIDENTIFIED = 1e-6
+# Root mean square of ln L above which no published fit of such a law lies.
+_MISFIT = 0.1
 
 
 def notes_on(problem: Problem, theta: np.ndarray) -> tuple[str, ...]:
@@ -49,4 +51,10 @@ def notes_on(problem: Problem, theta: np.ndarray) -> tuple[str, ...]:
                 f"These points do not fix {', '.join(moving)} separately: "
                 "the fit is as good with other combinations of them."
             )
+    misfit = float(np.sqrt(np.mean(problem.residual(theta[None])[0] ** 2)))
+    if misfit > _MISFIT:
+        notes.append(
+            f"The law misses these points by {misfit:.0%} (root mean square of ln L): they may come from several "
+            "data sets, hold runs that failed, or follow another law."
+        )
     return tuple(notes)

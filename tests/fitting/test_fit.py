@@ -248,3 +248,10 @@ def test_a_law_that_is_finite_nowhere_is_told():
     nowhere = Law("nan", "", ("x",), (Coefficient("k", 1.0, 0.0, 2.0),), lambda x, k: np.nan * x * k, "", "")
     with pytest.raises(BadInput, match="no finite loss"):
         fit(nowhere, {"x": [1.0, 2.0]}, [1.0, 2.0])
+
+
+def test_points_that_no_such_law_made_get_a_note():
+    random = np.random.default_rng(0)
+    N, D = (one.ravel() for one in np.meshgrid(np.geomspace(1e7, 1e9, 6), np.geomspace(1e9, 1e11, 6)))
+    found = fit(law("chinchilla"), {"N": N, "D": D}, np.exp(random.normal(1, 0.4, N.size)))
+    assert any("misses these points by" in note for note in found.notes)
