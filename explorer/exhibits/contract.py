@@ -185,12 +185,10 @@ class Exhibit(param.Parameterized):
         return inspect.cleandoc(cls.__doc__ or "").partition("\n")[0]
 
     @classmethod
-    def sliders(cls) -> dict[str, Quantity | Count | Choice]:
+    def sliders(cls) -> dict[str, Quantity | Choice]:
         """Everything a person may move, by name, in the order of declaration."""
         found = {
-            name: p
-            for name, p in cls.param.objects("existing").items()
-            if isinstance(p, Quantity | Count | Choice)
+            name: p for name, p in cls.param.objects("existing").items() if isinstance(p, Quantity | Choice)
         }
         order = [name for base in reversed(cls.__mro__) for name in vars(base) if name in found]
         return {name: found[name] for name in dict.fromkeys(order)}

@@ -45,31 +45,16 @@ class Quantity(param.Number):
         return float(low), float(high)  # type: ignore[arg-type]
 
 
-class Count(param.Integer):
+class Count(Quantity):
     """A whole number that a person may move; the same words as `Quantity`."""
 
-    __slots__ = ["group", "scale", "unit"]
-    _slot_defaults = {**param.Integer._slot_defaults, "unit": "", "scale": "linear", "group": "training"}
+    def __init__(self, default: int, *, group: str = "training", **more: Any) -> None:
+        super().__init__(default, group=group, **more)
 
-    def __init__(
-        self,
-        default: int,
-        *,
-        bounds: tuple[int, int],
-        label: str,
-        unit: str = "",
-        scale: str = "linear",
-        group: str = "training",
-        **more: Any,
-    ) -> None:
-        self.unit, self.scale, self.group = unit, scale, group
-        super().__init__(default=default, bounds=bounds, label=label, **more)
-
-    @property
-    def limits(self) -> tuple[float, float]:
-        """(low, high), both reachable."""
-        low, high = self.bounds or (-math.inf, math.inf)
-        return float(low), float(high)  # type: ignore[arg-type]
+    def _validate_value(self, val: Any, allow_None: bool) -> None:
+        super()._validate_value(val, allow_None)
+        if val is not None and not callable(val) and val != int(val):
+            raise ValueError(f"{self.name or 'a count'} = {val} is not a whole number.")
 
 
 class Choice(param.Selector):

@@ -43,3 +43,16 @@ def wait_for_run(page: Page, url: str, verdict: str) -> None:
     """The list of runs shows one with this verdict."""
     page.goto(url)
     page.get_by_text(verdict).first.wait_for()
+
+
+def step_of_E(page: Page) -> float:
+    """Move E by one key and wait until the loss curves have followed; by how much the loss has changed."""
+    before = column(page, "loss_curves-curves", "y3")[100]
+    slider(page, "irreducible loss").focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function(
+        "(old) => Bokeh.documents.some(d => {"
+        " const s = d.get_model_by_name('loss_curves-curves'); return s && s.data.y3[100] !== old })",
+        arg=before,
+    )
+    return column(page, "loss_curves-curves", "y3")[100] - before

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 
-from browser_helpers import column, count, open_page, slider, wait_for_run
+from browser_helpers import count, open_page, slider, step_of_E, wait_for_run
 
 from explorer.runs import Store
 
@@ -24,17 +24,7 @@ def test_gallery_leads_to_the_ladder(page, app):
 
 def test_slider_moves_curves_and_the_address(page, app):
     open_page(page, app.url + "ladder")
-    before = column(page, "loss_curves-curves", "y3")
-    slider(page, "irreducible loss").focus()
-    page.keyboard.press("ArrowRight")
-    page.wait_for_function(
-        "([name, old]) => { for (const d of Bokeh.documents) { const s = d.get_model_by_name(name);"
-        " if (s) return s.data.y3[100] !== old } return false }",
-        arg=["loss_curves-curves", before[100]],
-    )
-    after = column(page, "loss_curves-curves", "y3")
-    step = after[100] - before[100]
-    assert abs(step - 0.001) < 1e-9, "one step of E lifts every loss by one step"
+    assert abs(step_of_E(page) - 0.001) < 1e-9, "one step of E lifts every loss by one step"
     page.wait_for_function("() => window.location.search.includes('E=')")
 
 
@@ -101,14 +91,7 @@ def test_train_stop_reload_finds_the_run(page, app):
     page.get_by_role("button", name="Train").click()
     page.wait_for_function(count(MEASURED) + " > 0", timeout=60_000)
     # While it trains, a slider still answers.
-    before = column(page, "loss_curves-curves", "y3")
-    slider(page, "irreducible loss").focus()
-    page.keyboard.press("ArrowRight")
-    page.wait_for_function(
-        "([name, old]) => { for (const d of Bokeh.documents) { const s = d.get_model_by_name(name);"
-        " if (s) return s.data.y3[100] !== old } return false }",
-        arg=["loss_curves-curves", before[100]],
-    )
+    step_of_E(page)
     page.get_by_role("button", name="Stop").click()
     page.get_by_text("the points so far are kept").wait_for(timeout=20_000)
     drawn = page.evaluate(count(MEASURED))
