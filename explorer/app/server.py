@@ -129,9 +129,10 @@ def serve(
         show=False,
         start=False,
         verbose=False,
-        extra_patterns=[(r"/([a-z0-9-]+)/", RedirectHandler, {"url": "/{0}"})],
         websocket_origin=[f"{name}:{port}" for name in reachable_names(host)],
     )
+    # A page under "/ladder/" would look for its files in the wrong place.
+    server._tornado.add_handlers(".*", [(r"/([a-z0-9-]+)/", RedirectHandler, {"url": "/{0}"})])
     address = f"http://{'localhost' if host in ANY_ADDRESS else host}:{port}/"
     print(f"Scaling Explorer is at {address}  (stop it with Ctrl+C)", flush=True)
     if host not in LOOPBACK:

@@ -183,3 +183,9 @@ def test_the_address_keeps_the_run(page, app):
         f"() => window.location.search.includes('run={older}') && window.location.search.includes('E=')"
     )
     assert "E=1.8182" in page.url
+
+
+def test_a_trailing_slash_leads_to_the_page(page, app):
+    open_page(page, app.url + "ladder/?alpha=0.4")
+    assert page.url.endswith("/ladder?alpha=0.4")
+    assert page.get_by_label("alpha", exact=True).input_value() == "0.4"
