@@ -189,3 +189,10 @@ def test_a_trailing_slash_leads_to_the_page(page, app):
     open_page(page, app.url + "ladder/?alpha=0.4")
     assert page.url.endswith("/ladder?alpha=0.4")
     assert page.get_by_label("alpha", exact=True).input_value() == "0.4"
+
+
+def test_a_lost_connection_is_told(page, app):
+    open_page(page, app.url + "ladder")
+    app.stop()
+    page.get_by_text("The connection to Scaling Explorer is lost").first.wait_for(timeout=20_000)
+    app.start()
