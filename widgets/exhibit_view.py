@@ -162,6 +162,8 @@ class ExhibitView(Viewer):
         self.bar.list_runs(names, first if first in names.values() else None)
         if show and first is not None:
             self._show_run(self.lab.training(first))
+        elif show:
+            self.bar.say(self.exhibit.figures()[self.trial.figure].empty)
 
     def _show_run(self, training: Training) -> None:
         """Put this run above the laws, and follow it while it lives."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from html import escape
 from typing import Any
@@ -25,6 +26,7 @@ from widgets.number_text import WRITE_NUMBER_JS, tick_formatter
 from widgets.palette import DASHES, EMPHASIS, distinct, sequential
 
 CAPTION = ":host { font-size: 0.82rem; opacity: 0.8; }"
+LEGEND_ROW = 24  # px
 LEGEND_LETTERS = 52  # of one row of the legend under a plot in half a page's width
 
 
@@ -128,6 +130,7 @@ class LawFigure(Viewer):
         super().__init__(**params)
         self.exhibit = exhibit
         self.spec = exhibit.figures()[name]
+        self._height = height
         self.plot = blank_figure(self.spec, height)
         self.source = ColumnDataSource(name=f"{name}-curves")
         self.legend = Legend(
@@ -217,6 +220,10 @@ class LawFigure(Viewer):
         self.legend.items = [*self._items, *others]
         longest = max((len(curve.label) for curve in curves), default=0)
         self.legend.ncols = max(1, min(4, LEGEND_LETTERS // (longest + 5)))
+        rows = math.ceil(len(self._items) / self.legend.ncols)
+        self.plot.height = self._height + LEGEND_ROW * max(
+            0, rows - 2
+        )  # the legend takes nothing from the curves
         self._hovers = [
             hover(self.spec, group[0], x, f"y{slot}", f"@name{slot}" if curve.names else curve.key)
             for slot, (x, curve, group) in enumerate(zip(xs, curves, drawn, strict=True))

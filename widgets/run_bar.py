@@ -86,7 +86,7 @@ class RunBar(Viewer):
             label="Stop", icon="stop", color="error", variant="outlined", disabled=True, margin=(8, 8)
         )
         self.runs = pmui.Select(
-            label="Runs", options={}, size="small", width=380, margin=(6, 8), disabled=True
+            label="Runs", options={}, size="small", width=380, margin=(6, 8), visible=False
         )
         self.bar = pmui.LinearProgress(
             value=0, variant="determinate", sizing_mode="stretch_width", margin=(0, 10)
@@ -107,7 +107,7 @@ class RunBar(Viewer):
         try:
             # Emptied first: the closed box would go on showing the old name of a run that keeps its place.
             self.runs.param.update(options={}, value=None)
-            self.runs.param.update(options=runs, value=chosen, disabled=not runs)
+            self.runs.param.update(options=runs, value=chosen, visible=bool(runs))
         finally:
             self._listing = False
 
