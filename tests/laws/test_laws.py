@@ -29,6 +29,18 @@ def test_registry_names_the_laws():
         law("chinchila")
 
 
+@pytest.mark.parametrize("name", list(LAWS))
+def test_law_predicts_with_its_defaults(name):
+    each = law(name)
+    loss = each.predict(inputs(each), **each.defaults)
+    assert loss.shape == (3,)
+    assert (np.diff(loss) < 0).all()
+    for c in each.coefficients:
+        assert c.low <= c.slider[0] <= c.default <= c.slider[1] <= c.high, c.name
+        assert c.doc and c.label
+        assert c.low > 0 or not c.log
+
+
 @pytest.mark.parametrize("name", [name for name, each in LAWS.items() if each.log_jacobian])
 def test_jacobian_matches_differences(name):
     each = law(name)
