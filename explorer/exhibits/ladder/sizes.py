@@ -16,10 +16,11 @@ SIZES: dict[str, dict[str, Any]] = {
         "widths": [16, 32, 64],
         "target": 160,
         "seeds": 2,
-        "steps": 800,
+        "steps": 640,
         "batch": 256,
         "first_budget": 70_000,
         "budgets": 7,
+        "evaluated": 8_192,
     },
     "default": {
         "model": "residual-mlp",
