@@ -221,9 +221,8 @@ class LawFigure(Viewer):
         longest = max((len(curve.label) for curve in curves), default=0)
         self.legend.ncols = max(1, min(4, LEGEND_LETTERS // (longest + 5)))
         rows = math.ceil(len(self._items) / self.legend.ncols)
-        self.plot.height = self._height + LEGEND_ROW * max(
-            0, rows - 2
-        )  # the legend takes nothing from the curves
+        # The legend takes nothing from the curves.
+        self.plot.height = self._height + LEGEND_ROW * max(0, rows - 2)
         self._hovers = [
             hover(self.spec, group[0], x, f"y{slot}", f"@name{slot}" if curve.names else curve.key)
             for slot, (x, curve, group) in enumerate(zip(xs, curves, drawn, strict=True))

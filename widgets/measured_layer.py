@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from bokeh.models import BoxAnnotation, ColumnDataSource, GlyphRenderer, LegendItem
+from bokeh.models import BoxAnnotation, ColumnDataSource, LegendItem
 
 from explorer.lab import SLIDERS, Training
 from explorer.records import Prediction, Series
@@ -13,9 +14,7 @@ from explorer.runs import Sealed
 from widgets.law_figure import LawFigure, hover
 from widgets.palette import DASHES, ColourOf
 
-MOST_POINTS = (
-    2000  # a series holds more than a screen can show: what is drawn is thinned, what is stored is whole
-)
+MOST_POINTS = 2000  # of a series: what is drawn is thinned, what is stored is whole
 COLUMNS = ("x", "y", "series", "label", "colour")
 
 
@@ -73,13 +72,8 @@ class MeasuredLayer:
         store = self._training.lab.store
         declared, points, self._cursor = store.since(self._training.id, self._cursor)
         self._series.update({series.key: series for series in declared})
-        fresh = [(key, x, y) for key, x, y in points if self._shows(key)]
-        if fresh:
-            rows = no_rows()
-            for key, x, y in fresh:
-                label = self._series[key].label
-                for name, value in zip(COLUMNS, (x, y, key, label, self._colour(label)), strict=True):
-                    rows[name].append(value)
+        rows = self._rows(points)
+        if rows["x"]:
             if self._legend_item not in self.figure.legend.items:
                 self.figure.legend.items = [*self.figure.legend.items, self._legend_item]
             self.figure.measured = True
@@ -91,22 +85,28 @@ class MeasuredLayer:
         for name, sealed in self.sealed.items():
             if name not in self._sealed:
                 self._sealed[name] = self._draw_sealed(sealed.prediction)
-        return len(fresh)
+        return len(rows["x"])
 
     def _thin(self) -> None:
         """Draw the run anew from the store, thinned evenly instead of losing its beginning."""
         assert self._training is not None
-        rows = no_rows()
-        for series, x, y in self._training.measured(MOST_POINTS):
-            if self._shows(series.key):
-                count, colour = len(x), self._colour(series.label)
-                texts = ([series.key] * count, [series.label] * count, [colour] * count)
-                for name, values in zip(COLUMNS, (x.tolist(), y.tolist(), *texts), strict=True):
-                    rows[name] += values
-        self.points.data = rows
+        curves = self._training.measured(MOST_POINTS)
+        self.points.data = self._rows(
+            (s.key, *xy) for s, x, y in curves for xy in zip(x.tolist(), y.tolist(), strict=True)
+        )
 
-    def _shows(self, key: str) -> bool:
-        return key in self._series and self._series[key].figure == self.figure.spec.name
+    def _rows(self, points: Iterable[tuple[str, float, float]]) -> dict[str, list[Any]]:
+        """Columns of those points (series, x, y) that belong on this figure."""
+        rows = no_rows()
+        for key, x, y in points:
+            series = self._series.get(key)
+            if series is None or series.figure != self.figure.spec.name:
+                continue
+            for name, value in zip(
+                COLUMNS, (x, y, key, series.label, self._colour(series.label)), strict=True
+            ):
+                rows[name].append(value)
+        return rows
 
     def _draw_sealed(self, prediction: Prediction) -> list[Any]:
         """Dashed lines, a band where an interval is known, and a shade over the region that is scored."""
@@ -129,8 +129,7 @@ class MeasuredLayer:
         if scored:
             self._shade.update(left=scored[0], right=scored[1], visible=True)
         if drawn and prediction.name != SLIDERS:
-            lines = [one for one in drawn if isinstance(one, GlyphRenderer)]
-            item = LegendItem(label="sealed prediction", renderers=lines[:1])
+            item = LegendItem(label="sealed prediction", renderers=drawn[:1])
             self.figure.legend.items = [*self.figure.legend.items, item]
             drawn.append(item)
         return drawn

@@ -120,7 +120,7 @@ class RunBar(Viewer):
         if self.status.object != html:
             self.status.object = html
 
-    def follow(self, training: Training | None, session: str = "") -> bool:
+    def follow(self, training: Training, session: str = "") -> bool:
         """Follow this run.
 
         Args:
@@ -131,17 +131,11 @@ class RunBar(Viewer):
             whether it is still going on.
         """
         # Whether it lives is asked before how it stands: the other way round, its end could fall in between.
-        live = training is not None and training.live
-        run = training.run if training is not None else None
-        stoppable = live and training is not None and training.job is not None
-        mine = (
-            stoppable and training is not None and training.job is not None and training.job.owner == session
-        )
-        for button, disabled in ((self.halt, not stoppable), (self.start, mine)):
+        live, run = training.live, training.run
+        owner = training.job.owner if live and training.job is not None else None
+        for button, disabled in ((self.halt, owner is None), (self.start, owner == session)):
             if button.disabled != disabled:
                 button.disabled = disabled
-        if run is None or training is None:
-            return False
         percent = int(100 * run.progress.done)
         if self.bar.value != percent:
             self.bar.value = percent

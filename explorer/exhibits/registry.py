@@ -81,11 +81,11 @@ def _load(slug: str, load: Callable[[], type[Exhibit]], patience: float) -> Entr
     return result[0] if result else Entry(slug, None, f"It took longer than {patience:g} s to load.")
 
 
-def _loaders(folder: Path | None = None) -> dict[str, Callable[[], type[Exhibit]]]:
+def _loaders() -> dict[str, Callable[[], type[Exhibit]]]:
     """How to load each exhibit, by slug; nothing is imported yet."""
     package = __name__.rpartition(".")[0]
     found: dict[str, Callable[[], type[Exhibit]]] = {}
-    for source in sorted((folder or Path(__file__).parent).glob("*/exhibit.py")):
+    for source in sorted(Path(__file__).parent.glob("*/exhibit.py")):
         name = source.parent.name
         found[name.replace("_", "-")] = partial(_exhibit_class, f"{package}.{name}.exhibit")
     for point in entry_points(group=ENTRY_POINTS):

@@ -281,6 +281,7 @@ class Ladder(Exhibit):
         here = self._loss()
         best = float(self.constants.loss(np.asarray(best_N), np.asarray(best_D)))
         worth = float(data_constrained.effective_tokens(self.D, self.D / self.epochs, self.R_D)) / self.D
+        repeated = self._loss_with_repeats()
         a, _ = allocation.exponents(self.alpha, self.beta)
         return [
             Readout("N*, best size", best_N, doc="Parameters that make the loss least for C"),
@@ -302,9 +303,7 @@ class Ladder(Exhibit):
             Readout(
                 "worth of the data", worth, doc="Fresh tokens that a token is worth when the data is repeated"
             ),
-            Readout(
-                "loss with repeats", self._loss_with_repeats(), "nats", f"{self._loss_with_repeats():.4f}"
-            ),
+            Readout("loss with repeats", repeated, "nats", f"{repeated:.4f}"),
         ]
 
     # -- train ------------------------------------------------------------------------------------------------

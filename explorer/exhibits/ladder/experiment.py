@@ -142,7 +142,7 @@ def run(
     scored = log_spaced_steps(first_step, steps, budgets)
     target_scored = log_spaced_steps(first_step, target_steps, budgets)
     target_budgets = [step * a_step for step in target_scored]
-    small_share = _share_of_small(sizes, widths, target, steps, target_steps, len(all_seeds))
+    small_share = _share_of_small(sizes, widths, target, steps, target_steps)
 
     # 2. The small ladder.
     measured: list[Evaluation] = []
@@ -318,7 +318,6 @@ def _share_of_small(
     target: int,
     steps: int,
     target_steps: int,
-    seeds: int,
 ) -> float:
     """About which share of the time the small models take; a small one is slower than its arithmetic."""
     small = sum(2 * sizes[width][1] for width in widths) * steps
