@@ -26,6 +26,7 @@ class Agreement(msgspec.Struct, frozen=True):
         scope: where this holds: which points, which regime.
         baselines: the same number for simpler laws or recipes, by name.
         sense: on which side of the threshold agreement lies.
+        seeds_needed: of a verdict that is too noisy, about how many seeds would decide it if the value stayed.
     """
 
     name: str
@@ -40,6 +41,79 @@ class Agreement(msgspec.Struct, frozen=True):
     baselines: dict[str, float] = {}
     coverage: float = 0.9
     sense: Literal["below", "above"] = "below"
+    seeds_needed: int | None = None
+
+
+class Paired(msgspec.Struct, frozen=True):
+    """The difference a - b of two conditions that share their seeds.
+
+    Args:
+        mean: of the differences.
+        error: standard error of the mean; nan for one seed.
+        interval: Student's t interval of the mean; unbounded for one seed.
+        wins: seeds for which a is the smaller.
+        seeds: number of differences.
+    """
+
+    mean: float
+    error: float
+    interval: tuple[float, float]
+    wins: int
+    seeds: int
+
+
+def paired_difference(a: Sequence[float], b: Sequence[float], coverage: float = 0.9) -> Paired:
+    """What a - b is, seed by seed; a shared seed's luck cancels.
+
+    Args:
+        a, b: one number a seed, in the same order of seeds.
+        coverage: of the interval.
+
+    Raises:
+        ValueError: there are not as many of one as of the other, or none.
+    """
+    if len(a) != len(b) or not len(a):
+        raise ValueError(f"{len(a)} and {len(b)} numbers cannot be paired seed by seed.")
+    difference = np.asarray(a, float) - np.asarray(b, float)
+    mean, count = float(np.mean(difference)), len(difference)
+    error = float(np.std(difference, ddof=1)) / math.sqrt(count) if count > 1 else math.nan
+    reach = _quantile(count - 1, coverage) * error if count > 1 else math.inf
+    return Paired(mean, error, (mean - reach, mean + reach), int(np.sum(difference < 0)), count)
+
+
+def seeds_to_decide(
+    value: float,
+    threshold: float,
+    interval: tuple[float, float] | None,
+    seeds: int,
+    coverage: float = 0.9,
+    most: int = 10_000,
+) -> int | None:
+    """About how many seeds would move the interval off the threshold, if the value and the spread stayed.
+
+    Returns:
+        a number above `seeds`; None where the spread is unknown or more than `most` would be needed.
+    """
+    if interval is None or seeds < 2:
+        return None
+    gap = abs(value - threshold)
+    reach = interval[1] - value if value < threshold else value - interval[0]
+    if not (gap > 0 and math.isfinite(reach)):
+        return None
+    spread = reach / _quantile(seeds - 1, coverage) * math.sqrt(seeds)
+    count = seeds + 1
+    while count <= most:
+        if _quantile(count - 1, coverage) * spread / math.sqrt(count) < gap:
+            return count
+        count += max(1, count // 20)
+    return None
+
+
+def _quantile(freedom: int, coverage: float) -> float:
+    """Student's t that holds `coverage` between minus and plus itself."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(freedom, 0.5 + coverage / 2))
 
 
 def judge(
@@ -96,11 +170,9 @@ def rms_interval(
     Returns:
         (low, high), or (0, inf) where nothing was repeated and the noise is unknown.
     """
-    from scipy.special import stdtrit
-
     if freedom < 1 or not math.isfinite(error):
         return (0.0, math.inf)
-    reach = float(stdtrit(freedom, 0.5 + coverage / 2)) * error
+    reach = _quantile(freedom, coverage) * error
     spread, centre = float(np.var(residuals)), abs(float(np.mean(residuals)))
     return (
         math.sqrt(spread + max(0.0, centre - reach) ** 2),

@@ -18,12 +18,12 @@ import numpy as np
 from explorer.agreement import Agreement
 from explorer.engine import Engine, Job
 from explorer.errors import BadInput, ExplorerError
-from explorer.exhibits import Curve, Exhibit, find
+from explorer.exhibits import Curve, Exhibit, Table, find
 from explorer.records import Measured, Point, PredictedCurve, Prediction, Progress, Series
 from explorer.runs import Run, Sealed, State, Store
 
 PRELOAD = ("scipy.optimize", "explorer.training.warm")  # what a first trial would else wait for
-SLIDERS = "sliders"  # the name of the prediction that is sealed before every trial
+SLIDERS = "sliders"  # how the predictions are called that are sealed before every trial
 
 log = logging.getLogger(__name__)
 
@@ -103,6 +103,13 @@ class Training:
     def agreements(self) -> list[Agreement]:
         return self.lab.store.agreements(self.id)
 
+    def tables(self) -> list[Table]:
+        """What was measured and nobody judges, from what is stored; none before there is enough of it."""
+        run = self.run
+        exhibit = find(run.exhibit)(**run.sliders)
+        sealed = {name: one.prediction for name, one in self.predictions().items()}
+        return exhibit.tables(run.trial, self.measured(), sealed)
+
 
 class Lab:
     """A store of runs and an engine that trains.
@@ -146,7 +153,7 @@ class Lab:
         if size not in spec.sizes:
             raise BadInput(f"{spec.name} has no size {size!r}. It has: {', '.join(spec.sizes)}.")
         arguments = getattr(exhibit, spec.method)(size)
-        foreseen = self._foresee(exhibit, spec.name, spec.figure)
+        foreseen = [self._foresee(exhibit, spec.name, figure) for figure in spec.figures]
         run_id = self.store.create(
             exhibit=exhibit.slug,
             trial=spec.name,
@@ -158,7 +165,8 @@ class Lab:
         )
         recorder = Recorder(self, run_id)
         try:
-            self.store.seal(run_id, foreseen)
+            for prediction in foreseen:
+                self.store.seal(run_id, prediction)
             job = self.engine.submit(
                 exhibit.target(spec), arguments, sink=recorder, owner=session, job_id=run_id
             )
@@ -174,21 +182,23 @@ class Lab:
 
     @staticmethod
     def _foresee(exhibit: Exhibit, trial: str, figure: str) -> Prediction:
-        """What the sliders predict now, with the claims that will be judged."""
-        numbers = {name: float(v) for name, v in exhibit.values().items() if isinstance(v, int | float)}
+        """What the sliders predict now on one figure of the trial; on its first, with the claims to be judged."""
+        first = figure == exhibit.trial_spec(trial).figures[0]
         return Prediction(
-            name=SLIDERS,
+            name=SLIDERS if first else f"{SLIDERS} {figure}",
             figure=figure,
             law=f"{exhibit.slug} {exhibit.version}",
-            coefficients=numbers,
-            curves=[_stored(curve) for curve in exhibit.curves(figure)],
+            coefficients=_numbers(exhibit.values()),
+            curves=[_stored(curve) for curve in exhibit.curves(figure) if isinstance(curve, Curve)],
             note="The sliders as they stood when the trial was started.",
             details={
                 "claims": {
                     name: {"claim": spec.claim, "threshold": spec.threshold, "sense": spec.sense}
                     for name, spec in exhibit.agreements(trial).items()
                 },
-            },
+            }
+            if first
+            else {},
         )
 
     def training(self, run_id: str) -> Training:
@@ -227,6 +237,17 @@ class Lab:
         """Stop what runs, leave no process behind, and close the store."""
         self.engine.close()
         self.store.close()
+
+
+def _numbers(values: dict[str, Any]) -> dict[str, float]:
+    """The numbers among sliders' values; entries of a profile or a mixture are counted from 1."""
+    found: dict[str, float] = {}
+    for name, value in values.items():
+        if isinstance(value, list):
+            found |= {f"{name}_{place}": entry for place, entry in enumerate(value, 1)}
+        elif isinstance(value, int | float):
+            found[name] = float(value)
+    return found
 
 
 def _stored(curve: Curve) -> PredictedCurve:

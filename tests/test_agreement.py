@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
-from explorer.agreement import judge, pooled_seed_sd, rms_interval
+from explorer.agreement import judge, paired_difference, pooled_seed_sd, rms_interval, seeds_to_decide
 
 FLOATS = st.floats(-1e6, 1e6)
 
@@ -71,3 +72,43 @@ def test_coverage_of_the_interval_by_simulation(correlation):
         inside += low <= target <= high
     assert inside / 2000 > 0.88
     assert inside / 2000 < (0.96 if correlation == 0.9 else 0.995)
+
+
+def test_a_paired_difference_is_the_textbook_one():
+    found = paired_difference([1.0, 2.0, 4.0], [2.0, 2.5, 4.0])
+    assert found.mean == pytest.approx(-0.5)
+    assert found.error == pytest.approx(0.5 / math.sqrt(3))
+    assert found.interval[0] == pytest.approx(-0.5 - 2.9199856 * 0.5 / math.sqrt(3))
+    assert (found.wins, found.seeds) == (2, 3)
+
+
+def test_one_seed_leaves_a_difference_open():
+    found = paired_difference([1.0], [2.0])
+    assert found.interval == (-math.inf, math.inf)
+    assert math.isnan(found.error)
+    with pytest.raises(ValueError, match="paired"):
+        paired_difference([1.0], [1.0, 2.0])
+
+
+@pytest.mark.parametrize(("seeds", "gap", "spread"), [(3, 0.1, 0.3), (5, 0.02, 0.1), (4, 0.05, 0.05)])
+def test_the_seeds_said_to_be_needed_would_decide(seeds, gap, spread):
+    """With that many seeds of the same spread the interval clears the threshold; with one fewer it does not."""
+
+    def reach(count):
+        return stats.t.ppf(0.95, count - 1) * spread / math.sqrt(count)
+
+    low, high = -gap - reach(seeds), -gap + reach(seeds)
+    assert judge(-gap, 0.0, (low, high)) == "too noisy to say"
+    needed = seeds_to_decide(-gap, 0.0, (low, high), seeds)
+    assert needed is not None
+    assert needed > seeds
+    assert reach(needed) < gap
+    assert needed > 40 or reach(needed - 1) >= gap or needed == seeds + 1
+    assert seeds_to_decide(gap, 0.0, (gap - reach(seeds), gap + reach(seeds)), seeds) == needed
+
+
+def test_no_number_of_seeds_is_said_where_none_is_known():
+    assert seeds_to_decide(0.1, 0.1, (0.0, 0.2), 3) is None
+    assert seeds_to_decide(0.1, 0.2, None, 3) is None
+    assert seeds_to_decide(0.1, 0.2, (0.0, math.inf), 3) is None
+    assert seeds_to_decide(0.1, 0.2, (0.0, 0.3), 1) is None

@@ -11,7 +11,8 @@ from explorer.exhibits.contract import (
     figure,
     trial,
 )
-from explorer.exhibits.figures import Axis, Curve, Readout
+from explorer.exhibits.entries import Mixture, Profile
+from explorer.exhibits.figures import Axis, Curve, Readout, Surface, Table
 from explorer.exhibits.quantity import Choice, Count, Quantity
 from explorer.exhibits.registry import Entry, discover, find
 
@@ -25,9 +26,13 @@ __all__ = [
     "Entry",
     "Exhibit",
     "FigureSpec",
+    "Mixture",
     "Paper",
+    "Profile",
     "Quantity",
     "Readout",
+    "Surface",
+    "Table",
     "TrialSpec",
     "agreement",
     "discover",

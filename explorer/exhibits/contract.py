@@ -8,7 +8,7 @@
         @figure("Correlation by depth", x=Axis("layer"), y=Axis("correlation"))
         def correlation(self): ...                       # predict: a list of Curve, arrays only
 
-        @trial(figure="correlation", seconds={"quick": 5, "default": 30})
+        @trial(figures=("correlation",), seconds={"quick": 5, "default": 30})
         def propagation(self, size): ...                 # train: JSON-able arguments for experiment.run
 
         @agreement(trial="propagation", claim="largest gap < 0.03", threshold=0.03)
@@ -21,24 +21,24 @@ from __future__ import annotations
 
 import difflib
 import inspect
-import math
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal, TypeVar
 
 import param
 
-from explorer.agreement import Agreement, judge
+from explorer.agreement import Agreement, judge, seeds_to_decide
 from explorer.errors import BadInput
-from explorer.exhibits.figures import Axis, Curve, Readout
-from explorer.exhibits.quantity import Choice, Count, Quantity
-from explorer.numbers import read_number, write_number
+from explorer.exhibits.entries import Entries
+from explorer.exhibits.figures import Axis, Curve, Readout, Surface, Table
+from explorer.exhibits.quantity import Choice, Quantity
 from explorer.records import Measured, Prediction
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 Spec = TypeVar("Spec", "FigureSpec", "TrialSpec", "AgreementSpec")
+Slider = Quantity | Choice | Entries
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,11 @@ class Paper:
 
 @dataclass(frozen=True)
 class FigureSpec:
-    """A figure of an exhibit: its method returns the curves for the sliders as they stand."""
+    """A figure of an exhibit: its method returns the curves for the sliders as they stand.
+
+    A `live` figure holds measured points and what was sealed, and nothing before a run; a `plain` one has no axes and
+    one scale in both directions. `needs` names the sliders it depends on; all if None.
+    """
 
     name: str
     title: str
@@ -67,18 +71,20 @@ class FigureSpec:
     empty: str = "There is nothing to draw for these values."
     shown: bool = True
     needs: frozenset[str] | None = None
+    live: bool = False
+    plain: bool = False
 
 
 @dataclass(frozen=True)
 class TrialSpec:
     """A live experiment: `seconds` estimates each size, in order, on two CPU cores; `experiment` names the function.
 
-    Every trial has the sizes "quick" and "default".
+    Every trial has the sizes "quick" and "default". Its points are drawn on `figures`, the main one first.
     """
 
     name: str
     method: str
-    figure: str
+    figures: tuple[str, ...]
     seconds: Mapping[str, float]
     title: str
     experiment: str = "run"
@@ -122,26 +128,32 @@ def figure(
     empty: str = FigureSpec.empty,
     shown: bool = True,
     needs: Iterable[str] | None = None,
+    live: bool = False,
+    plain: bool = False,
 ) -> Callable[[Method], Method]:
-    """Declare a figure. `needs` names the sliders it depends on (all by default); `empty` says why it is blank."""
+    """Declare a figure; see `FigureSpec`. `empty` says why it is blank; one that is not `shown` waits to be chosen."""
 
     def mark(method: Method) -> Method:
         wanted = frozenset(needs) if needs is not None else None
-        method.spec = FigureSpec(method.__name__, title, x, y, caption, empty, shown, wanted)  # type: ignore[attr-defined]
+        method.spec = FigureSpec(  # type: ignore[attr-defined]
+            method.__name__, title, x, y, caption, empty, shown, wanted, live, plain
+        )
         return method
 
     return mark
 
 
 def trial(
-    *, figure: str, seconds: Mapping[str, float], title: str = "", experiment: str = "run"
+    *, figures: Sequence[str], seconds: Mapping[str, float], title: str = "", experiment: str = "run"
 ) -> Callable[[Method], Method]:
     """Declare a live experiment. The method takes a size and returns the experiment's JSON-able arguments."""
 
     def mark(method: Method) -> Method:
         name = method.__name__.replace("_", "-")
         words = title or inspect.getdoc(method) or name
-        method.spec = TrialSpec(name, method.__name__, figure, seconds, words.splitlines()[0], experiment)  # type: ignore[attr-defined]
+        method.spec = TrialSpec(  # type: ignore[attr-defined]
+            name, method.__name__, tuple(figures), seconds, words.splitlines()[0], experiment
+        )
         return method
 
     return mark
@@ -185,11 +197,9 @@ class Exhibit(param.Parameterized):
         return inspect.cleandoc(cls.__doc__ or "").partition("\n")[0]
 
     @classmethod
-    def sliders(cls) -> dict[str, Quantity | Choice]:
+    def sliders(cls) -> dict[str, Slider]:
         """Everything a person may move, by name, in the order of declaration."""
-        found = {
-            name: p for name, p in cls.param.objects("existing").items() if isinstance(p, Quantity | Choice)
-        }
+        found = {name: p for name, p in cls.param.objects("existing").items() if isinstance(p, Slider)}
         order = [name for base in reversed(cls.__mro__) for name in vars(base) if name in found]
         return {name: found[name] for name in dict.fromkeys(order)}
 
@@ -239,11 +249,11 @@ class Exhibit(param.Parameterized):
 
     # -- predict --------------------------------------------------------------------------------------------
 
-    def curves(self, name: str) -> list[Curve]:
+    def curves(self, name: str) -> list[Curve | Surface]:
         """The curves of one figure for the sliders as they stand."""
         return list(getattr(self, name)())
 
-    def predict(self) -> dict[str, list[Curve]]:
+    def predict(self) -> dict[str, list[Curve | Surface]]:
         """The curves of every figure."""
         return {name: self.curves(name) for name in self.figures()}
 
@@ -253,6 +263,14 @@ class Exhibit(param.Parameterized):
 
     def settle(self, changed: set[str]) -> dict[str, Any]:
         """Which other sliders must follow after those in `changed` moved, and to where."""
+        return {}
+
+    def entry_names(self, name: str) -> tuple[str, ...]:
+        """What the entries of a profile or a mixture are called."""
+        return tuple(str(place) for place in range(1, len(getattr(self, name)) + 1))
+
+    def entry_presets(self, name: str) -> dict[str, tuple[float, ...]]:
+        """Entries that a person may take over whole, by name."""
         return {}
 
     # -- train ------------------------------------------------------------------------------------------------
@@ -272,30 +290,45 @@ class Exhibit(param.Parameterized):
     def compare(self, spec: AgreementSpec, measured: Measured, sealed: Mapping[str, Prediction]) -> Agreement:
         """The verdict of one comparison on stored points, against its declared threshold."""
         found: Comparison = getattr(self, spec.method)(measured, sealed)
+        verdict = judge(found.value, spec.threshold, found.interval, spec.sense)
         return Agreement(
             name=spec.name,
             claim=spec.claim,
             value=float(found.value),
             threshold=spec.threshold,
             interval=None if found.interval is None else (float(found.interval[0]), float(found.interval[1])),
-            verdict=judge(found.value, spec.threshold, found.interval, spec.sense),
+            verdict=verdict,
             seeds=int(found.seeds),
             points=int(found.points),
             scope=found.scope,
             baselines={name: float(value) for name, value in (found.baselines or {}).items()},
             coverage=found.coverage,
             sense=spec.sense,
+            seeds_needed=seeds_to_decide(
+                found.value, spec.threshold, found.interval, found.seeds, found.coverage
+            )
+            if verdict == "too noisy to say"
+            else None,
         )
+
+    def tables(self, trial: str, measured: Measured, sealed: Mapping[str, Prediction]) -> list[Table]:
+        """What a run of `trial` measured and nobody judges, from stored points; also while it runs."""
+        return []
 
     # -- values in and out ------------------------------------------------------------------------------------
 
     def values(self) -> dict[str, Any]:
         """Every slider's value, JSON-able."""
-        return {name: getattr(self, name) for name in self.sliders()}
+        found = {name: getattr(self, name) for name in self.sliders()}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in found.items()}
 
     def changed_values(self) -> dict[str, Any]:
-        """Only the values that differ from their defaults."""
-        return {n: v for n, v in self.values().items() if v != self.param[n].default}
+        """Only the values that differ from their defaults, JSON-able."""
+        return {
+            name: value
+            for name, value in self.values().items()
+            if not self.sliders()[name].same(value, self.param[name].default)
+        }
 
     def move(self, **values: Any) -> None:
         """Set sliders, let the others follow, and tell watchers once."""
@@ -320,7 +353,7 @@ class Exhibit(param.Parameterized):
         """Set several sliders at once from numbers or from text, as a link, a preset or the command line does.
 
         Args:
-            values: by slider name; text is read as people write numbers (70B, 1.4T, 2e20).
+            values: by slider name; text is read as people write numbers (70B, 1.4T, 2e20; "0.2, 0.3, 0.5").
             trusted: False for values that come from a page, which may only choose what the page offers.
 
         Raises:
@@ -328,17 +361,15 @@ class Exhibit(param.Parameterized):
                 beside each other. Nothing is set then.
         """
         read = {name: self._read(name, value, trusted) for name, value in values.items()}
-        before = self.values()
+        before = {name: getattr(self, name) for name in self.sliders()}
         self.move(**read)
         for name, value in read.items():
-            stands = getattr(self, name)
-            if stands != value and not (
-                isinstance(value, float) and math.isclose(stands, value, rel_tol=1e-6)
-            ):
+            stands, slider = getattr(self, name), self.sliders()[name]
+            if not slider.same(stands, value):
                 self.move(**before)
                 raise BadInput(
-                    f"{name} = {write_number(value)} cannot be had with the other values: it would have to be "
-                    f"{write_number(stands)}. Leave out {name}, or one that it hangs on."
+                    f"{name} = {slider.write(value)} cannot be had with the other values: it would have to be "
+                    f"{slider.write(stands)}. Leave out {name}, or one that it hangs on."
                 )
 
     def _read(self, name: str, value: Any, trusted: bool) -> Any:
@@ -347,25 +378,4 @@ class Exhibit(param.Parameterized):
             near = difflib.get_close_matches(name, sliders, n=1, cutoff=0.5)
             hint = f" Did you mean {near[0]!r}?" if near else ""
             raise BadInput(f"{self.slug} has no slider {name!r}.{hint} It has: {', '.join(sliders)}.")
-        slider = sliders[name]
-        if isinstance(slider, Choice):
-            if value in slider.objects or (trusted and slider.open_to_python and isinstance(value, str)):
-                return value
-            raise BadInput(f"{name} = {value!r} is not offered. Choose one of: {', '.join(slider.objects)}.")
-        if isinstance(value, bool) or not isinstance(value, str | int | float):
-            raise BadInput(f"{name} = {value!r} is not a number.")
-        try:
-            number = read_number(value if isinstance(value, str) else repr(value))
-        except BadInput as error:
-            raise BadInput(f"{name}: {error}") from None
-        low, high = slider.limits
-        if not low <= number <= high:
-            raise BadInput(
-                f"{name} = {write_number(number)} is outside {write_number(low)} to {write_number(high)}. "
-                "Choose a value inside."
-            )
-        if isinstance(slider, Count):
-            if number != int(number):
-                raise BadInput(f"{name} = {write_number(number)} is not a whole number.")
-            return int(number)
-        return float(number)
+        return sliders[name].read(value, trusted)

@@ -1,4 +1,4 @@
-"""What an exhibit draws, as arrays: axes, curves and readouts. How it looks is the widgets' business."""
+"""What an exhibit draws, as arrays: axes, curves, surfaces, readouts, tables. How it looks is the widgets' business."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-Style = Literal["solid", "dashed", "dotted", "dots"]
+Style = Literal["solid", "dashed", "dotted", "dots", "bars"]
 
 
 @dataclass(frozen=True)
@@ -32,9 +32,11 @@ class Curve:
     Args:
         key: unique within the figure, stable while sliders move.
         label: what the legend says; empty keeps it out of the legend.
-        style: solid (predicted), dashed (sealed or reference), dotted (baseline), dots (marked points).
+        style: solid (predicted), dashed (sealed or reference), dotted (baseline), dots (marked points), bars (x are
+            places 0, 1, 2 ...).
         tone: place in [0, 1] on a sequential palette, for ordered families; None takes the next distinct colour.
-        names: one text a point, for dots that carry a name.
+        names: one text a point, for dots that carry a name and for what stands under bars.
+        base: where each bar starts, so that bars can stack; zero by default.
     """
 
     key: str
@@ -45,6 +47,30 @@ class Curve:
     tone: float | None = None
     emphasis: bool = False
     names: tuple[str, ...] = field(default=())
+    base: np.ndarray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Surface:
+    """A number over a plane, drawn as a heat map under the curves; NaN is left out.
+
+    Args:
+        key: unique within the figure.
+        label: what the number is.
+        x: (nx,) float64, evenly spaced on the figure's x axis (in the logarithm on a log axis).
+        y: (ny,) float64, the same on the y axis.
+        z: (ny, nx) float64.
+        unit: of z.
+        scale: of the colours, "linear" or "log".
+    """
+
+    key: str
+    label: str
+    x: np.ndarray
+    y: np.ndarray
+    z: np.ndarray
+    unit: str = ""
+    scale: Literal["linear", "log"] = "linear"
 
 
 @dataclass(frozen=True)
@@ -56,3 +82,20 @@ class Readout:
     unit: str = ""
     text: str = ""
     doc: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """Numbers that a run measured and that are reported, not judged.
+
+    Args:
+        title: what is listed.
+        columns: their heads.
+        rows: numbers or texts, one a column.
+        note: one sentence under it.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str | float, ...], ...]
+    note: str = ""

@@ -1,4 +1,4 @@
-"""What a slider is: a number of the field with its symbol, unit, scale and group."""
+"""What a slider is: a number of the field with its symbol, unit, scale and group, or one of a few names."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import math
 from typing import Any
 
 import param
+
+from explorer.errors import BadInput
+from explorer.numbers import read_number, write_number
 
 
 class Quantity(param.Number):
@@ -18,10 +21,17 @@ class Quantity(param.Number):
         unit: e.g. "nats/token"; empty for a pure number.
         scale: "linear" or "log" (the slider moves in log10).
         group: what the slider belongs to: "law", "data" or "training".
+        zero_below: on a log scale from 0, the smallest value above it; the slider's first place is 0.
     """
 
-    __slots__ = ["group", "scale", "unit"]
-    _slot_defaults = {**param.Number._slot_defaults, "unit": "", "scale": "linear", "group": "law"}
+    __slots__ = ["group", "scale", "unit", "zero_below"]
+    _slot_defaults = {
+        **param.Number._slot_defaults,
+        "unit": "",
+        "scale": "linear",
+        "group": "law",
+        "zero_below": None,
+    }
 
     def __init__(
         self,
@@ -33,9 +43,10 @@ class Quantity(param.Number):
         scale: str = "linear",
         group: str = "law",
         step: float | None = None,
+        zero_below: float | None = None,
         **more: Any,
     ) -> None:
-        self.unit, self.scale, self.group = unit, scale, group
+        self.unit, self.scale, self.group, self.zero_below = unit, scale, group, zero_below
         super().__init__(default=default, bounds=bounds, label=label, step=step, **more)
 
     @property
@@ -43,6 +54,35 @@ class Quantity(param.Number):
         """(low, high), both reachable."""
         low, high = self.bounds or (-math.inf, math.inf)
         return float(low), float(high)  # type: ignore[arg-type]
+
+    @property
+    def offered(self) -> str:
+        """What may be chosen, in words."""
+        low, high = self.limits
+        return f"{write_number(low)} to {write_number(high)}"
+
+    def read(self, value: Any, trusted: bool = True) -> float:
+        """The number meant by a number or a text. Raises BadInput if there is none, or it is out of bounds."""
+        if isinstance(value, bool) or not isinstance(value, str | int | float):
+            raise BadInput(f"{self.name} = {value!r} is not a number.")
+        try:
+            number = read_number(value if isinstance(value, str) else repr(value))
+        except BadInput as error:
+            raise BadInput(f"{self.name}: {error}") from None
+        low, high = self.limits
+        if not low <= number <= high:
+            raise BadInput(
+                f"{self.name} = {write_number(number)} is outside {self.offered}. Choose a value inside."
+            )
+        return float(number)
+
+    def write(self, value: float) -> str:
+        """The value as a person reads it."""
+        return write_number(value, 7)
+
+    def same(self, one: float, other: float) -> bool:
+        """Whether two values are one, but for rounding."""
+        return math.isclose(one, other, rel_tol=1e-6, abs_tol=1e-12)
 
 
 class Count(Quantity):
@@ -55,6 +95,13 @@ class Count(Quantity):
         super()._validate_value(val, allow_None)
         if val is not None and not callable(val) and val != int(val):
             raise ValueError(f"{self.name or 'a count'} = {val} is not a whole number.")
+
+    def read(self, value: Any, trusted: bool = True) -> int:
+        """As `Quantity.read`, and whole."""
+        number = super().read(value, trusted)
+        if number != int(number):
+            raise BadInput(f"{self.name} = {write_number(number)} is not a whole number.")
+        return int(number)
 
 
 class Choice(param.Selector):
@@ -79,3 +126,22 @@ class Choice(param.Selector):
     ) -> None:
         self.group, self.open_to_python = group, open_to_python
         super().__init__(objects=objects, label=label, check_on_set=not open_to_python, **more)
+
+    @property
+    def offered(self) -> str:
+        """What may be chosen, in words."""
+        return ", ".join(self.objects)
+
+    def read(self, value: Any, trusted: bool = True) -> str:
+        """The choice meant. Raises BadInput if it is not offered."""
+        if value in self.objects or (trusted and self.open_to_python and isinstance(value, str)):
+            return value
+        raise BadInput(f"{self.name} = {value!r} is not offered. Choose one of: {self.offered}.")
+
+    def write(self, value: str) -> str:
+        """The value as a person reads it."""
+        return value
+
+    def same(self, one: str, other: str) -> bool:
+        """Whether two values are one."""
+        return one == other

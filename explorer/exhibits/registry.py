@@ -46,10 +46,9 @@ def check(slug: str, cls: type[Exhibit]) -> None:
         raise BadInput(f"{slug} needs a question, as the first line of its docstring, and a paper.")
     figures, trials = cls.figures(), cls.trials()
     for spec in trials.values():
-        if spec.figure not in figures:
-            raise BadInput(
-                f"The trial {spec.name} draws on {spec.figure!r}; {slug} has: {', '.join(figures)}."
-            )
+        for drawn in spec.figures or ("",):
+            if drawn not in figures:
+                raise BadInput(f"The trial {spec.name} draws on {drawn!r}; {slug} has: {', '.join(figures)}.")
         if not {"quick", "default"} <= set(spec.sizes):
             raise BadInput(
                 f"The trial {spec.name} has the sizes {', '.join(spec.sizes)}; give quick and default."

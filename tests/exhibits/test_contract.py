@@ -41,7 +41,7 @@ class Line(Exhibit):
         x = np.arange(3.0)
         return [Curve("line", "line", x, self.slope * x)]
 
-    @trial(figure="line", seconds={"quick": 1})
+    @trial(figures=("line",), seconds={"quick": 1})
     def draw_it(self, size):
         """Draw it."""
         return {"size": size}

@@ -258,6 +258,7 @@ class Ladder(Exhibit):
         needs=(),
         caption="Dots: measured. Dashed: the law fitted to the small models and sealed before the held-out model was "
         "trained, with its 90 % band. Shaded: the budgets that are fitted and scored.",
+        live=True,
         empty="Press Train. Small models are trained first and the law is fitted to them; what it says of the bigger "
         "model is sealed before that model takes its first step.",
     )
@@ -309,7 +310,7 @@ class Ladder(Exhibit):
     # -- train ------------------------------------------------------------------------------------------------
 
     @trial(
-        figure="ladder",
+        figures=("ladder",),
         seconds={"quick": 15, "default": 45, "decoder": 300, "large": 1800},
         title="Train small models, seal what they predict, train the bigger one",
     )
