@@ -6,15 +6,15 @@ of which a share h_i comes from domain i, and
     L_i(h, N, D) = c_i x_i^(-b_i) + A_i (D h_i)^(-a_i) + E_i
     x = argmin sum_i h_i c_i x_i^(-b_i)   such that   sum_i x_i = N + (K - 1) H,   x_i >= H
 
-Each domain owns x_i of the model's capacity: a head of size H that all share, and a tail of its own. Training splits the
-tails as the weighted loss wants it, so that every domain's loss hangs on all weights; the second term is noise, which
-falls with the domain's own tokens.
+Each domain owns x_i of the model's capacity: a head of size H that all share, and a tail of its own. Training splits
+the tails as the weighted loss wants it, so that every domain's loss hangs on all weights; the second term is noise,
+which falls with the domain's own tokens.
 
 Ye et al. 2024, arXiv 2403.16952, "Data Mixing Laws", have no N and D:  L_i(r) = c_i + k_i exp(sum_j t_ij r_j).
 
-Everywhere K is the number of domains; mixtures h have the shape (..., K); N and D broadcast with (...); b, c, a, A, E have
-the shape (K,); H is a number. Losses are in nats per token; units of N, D and H are those in which the coefficients are
-given. Nothing is raised: values without a meaning give NaN or infinity.
+Everywhere K is the number of domains; mixtures h have the shape (..., K); N and D broadcast with (...); b, c, a, A, E
+have the shape (K,); H is a number. Losses are in nats per token; units of N, D and H are those in which the
+coefficients are given. Nothing is raised: values without a meaning give NaN or infinity.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ class Coefficients(NamedTuple):
         cls, b: ArrayLike, c: ArrayLike, a: ArrayLike, A: ArrayLike, E: ArrayLike, H: float
     ) -> Coefficients:
         """From any sequences of numbers."""
-        return cls(*(np.asarray(one, float) for one in (b, c, a, A, E)), float(H))
+        b, c, a, A, E = (np.asarray(one, float) for one in (b, c, a, A, E))
+        return cls(b, c, a, A, E, float(H))
 
     @property
     def domains(self) -> int:
@@ -150,7 +151,7 @@ def jacobian(h: ArrayLike, N: ArrayLike, D: ArrayLike, coefficients: Coefficient
     domains that have more than the head, (b_i + 1) d ln x_i = d ln b_i + d ln c_i - ln x_i d b_i + du, and du makes the
     sum of the x_i follow its budget.
     """
-    b, c, a, A, E, H = coefficients
+    b, c, a, A, _, H = coefficients
     h, D = np.asarray(h, float), np.asarray(D, float)
     K = len(b)
     x = split_capacity(h, N, b, c, H).x
@@ -210,13 +211,18 @@ def _mean_and_slope(
 def best_mixture(N: ArrayLike, D: ArrayLike, coefficients: Coefficients) -> np.ndarray:
     """The mixture with the least mean loss, (..., K), every weight at least 1e-4; N and D may be arrays.
 
-    Damped Newton steps in the weights' logits from the uniform mixture, all (N, D) at once; second derivatives are
-    differences of exact first ones. Where a domain starts to get more than the head the mean loss has a kink; steps
+    Damped Newton steps in the weights' logits, all (N, D) at once; second derivatives are differences of exact first
+    ones. Where a domain starts to get more than the head the mean loss has a kink; steps
     that would raise it are refused and shortened.
     """
     N, D = np.broadcast_arrays(np.asarray(N, float), np.asarray(D, float))
-    K = coefficients.domains
-    size, data = N.reshape(-1, 1), D.reshape(-1, 1)
+    K, problems = coefficients.domains, N.size
+    # Each from two starts: the uniform mixture, and the best of those that give one domain little or much.
+    size, data = (np.tile(one.reshape(-1, 1), (2, 1)) for one in (N, D))
+    starts = np.concatenate([-3.0 * np.eye(K), 2.0 * np.eye(K)])
+    means = mean_loss(_weights(starts)[1], size[:problems], data[:problems], coefficients)
+    logits = np.concatenate([np.zeros((problems, K)), starts[means.argmin(axis=-1)]])
+    left, found = np.arange(2 * problems), np.empty(2 * problems)
     probes = np.concatenate([np.zeros((1, K)), _DIFFERENCE * np.eye(K)])
 
     def look(y: np.ndarray, of: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -228,8 +234,6 @@ def best_mixture(N: ArrayLike, D: ArrayLike, coefficients: Coefficients) -> np.n
         second = (slopes[:, 1:] - slopes[:, :1]) / _DIFFERENCE
         return mean[:, 0], slopes[:, 0], (second + second.transpose(0, 2, 1)) / 2
 
-    logits = np.zeros((size.shape[0], K))
-    left = np.arange(size.shape[0])
     damping = np.full(size.shape[0], 1e-3)
     mean, slope, second = look(logits, left)
     for _ in range(OPTIMUM_STEPS):
@@ -245,13 +249,16 @@ def best_mixture(N: ArrayLike, D: ArrayLike, coefficients: Coefficients) -> np.n
         logits[left] += np.where(better[:, None], move, 0.0)
         damping[left] = np.where(better, damping[left] / 10, damping[left] * 10)
         far = (np.abs(move).max(axis=-1) > _SETTLED) & ~(better & (mean - there < 1e-13))
-        mean = np.where(better, there, mean)[far]
+        found[left] = mean = np.where(better, there, mean)
+        mean = mean[far]
         slope = np.where(better[:, None], there_slope, slope)[far]
         second = np.where(better[:, None, None], there_second, second)[far]
         left = left[far]
         if not len(left):
             break
-    return _weights(logits)[1].reshape(*N.shape, K)
+    second_start = found[problems:] < found[:problems]
+    best = np.where(second_start[:, None], logits[problems:], logits[:problems])
+    return _weights(best)[1].reshape(*N.shape, K)
 
 
 def _weights(logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
