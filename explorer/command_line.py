@@ -6,6 +6,7 @@ import json
 import math
 import sys
 import time
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +16,7 @@ from explorer.errors import BadInput, ExplorerError, StoreError
 from explorer.log import keep_log
 
 if TYPE_CHECKING:
+    from explorer.exhibits import Table
     from explorer.lab import Lab, Training
     from explorer.runs import Store
 
@@ -135,28 +137,19 @@ def list_exhibits(as_json: AsJson = False) -> None:
 @cli.command()
 def predict(slug: str, settings: Settings = None, as_json: AsJson = False) -> None:
     """Print what an exhibit predicts for its sliders."""
-    from explorer.exhibits import Choice, find
+    from explorer.exhibits import find
     from explorer.numbers import write_number
 
     exhibit = find(slug)()
     exhibit.restore(_settings(settings))
     if as_json:
-        figures = {
-            name: [{"key": c.key, "label": c.label, "x": c.x, "y": c.y} for c in curves]
-            for name, curves in exhibit.predict().items()
-        }
+        figures = {name: [asdict(one) for one in curves] for name, curves in exhibit.predict().items()}
         readouts = [{"label": r.label, "value": r.value, "unit": r.unit} for r in exhibit.readouts()]
         _print_json({"slug": slug, "sliders": exhibit.values(), "readouts": readouts, "figures": figures})
         return
     for name, value in exhibit.values().items():
         slider = exhibit.sliders()[name]
-        offered = (
-            ", ".join(slider.objects)
-            if isinstance(slider, Choice)
-            else f"{write_number(slider.limits[0])} to {write_number(slider.limits[1])}"
-        )
-        shown = write_number(value, 7) if isinstance(value, float) else value
-        print(f"{name:12} {shown!s:14} {slider.label} ({offered})")
+        print(f"{name:12} {slider.write(value):14} {slider.label} ({slider.offered})")
     print()
     for readout in exhibit.readouts():
         value = readout.text if readout.value is None else write_number(readout.value, 7)
@@ -189,9 +182,9 @@ def train(
     try:
         training = lab.train(exhibit, trial, chosen, session="command line")
         _follow(training, quiet=as_json)
-        run, agreements = training.run, training.agreements()
+        run, agreements, tables = training.run, training.agreements(), training.tables()
         if as_json:
-            _print_json({"run": run, "agreements": agreements})
+            _print_json({"run": run, "agreements": agreements, "tables": [asdict(one) for one in tables]})
         else:
             for one in agreements:
                 low, high = one.interval or (one.value, one.value)
@@ -202,12 +195,32 @@ def train(
                 )
                 for name, value in one.baselines.items():
                     print(f"    {name}: {value:.4g}")
+                if one.seeds_needed:
+                    print(f"    about {one.seeds_needed:,} seeds would settle it, if nothing else changed")
                 print(f"{one.scope}\n")
+            for table in tables:
+                _print_table(table)
             print(f"Run {run.id} is in {lab.store.path}")
         if run.state != "finished":
             raise ExplorerError(run.sentence or f"The run ended as {run.state}.")
     finally:
         lab.close()
+
+
+def _print_table(table: Table) -> None:
+    """Columns as wide as what stands in them; numbers to the right."""
+    from explorer.numbers import write_number
+
+    rows = [[one if isinstance(one, str) else write_number(one) for one in row] for row in table.rows]
+    widths = [max(map(len, column)) for column in zip(table.columns, *rows, strict=True)]
+    print(table.title)
+    for row in (list(table.columns), *rows):
+        first, *rest = (
+            text.ljust(w) if k == 0 else text.rjust(w)
+            for k, (text, w) in enumerate(zip(row, widths, strict=True))
+        )
+        print("    " + "  ".join((first, *rest)))
+    print(f"{table.note}\n" if table.note else "")
 
 
 def _follow(training: Training, quiet: bool) -> None:

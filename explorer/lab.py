@@ -253,7 +253,9 @@ def _numbers(values: dict[str, Any]) -> dict[str, float]:
 def _stored(curve: Curve) -> PredictedCurve:
     """The finite points of a curve; a break in the line is not something that can be compared with."""
     known = np.isfinite(curve.x) & np.isfinite(curve.y)
-    return PredictedCurve(curve.key, curve.label, curve.x[known].tolist(), curve.y[known].tolist())
+    return PredictedCurve(
+        curve.key, curve.label, curve.x[known].tolist(), curve.y[known].tolist(), style=curve.style
+    )
 
 
 _shared: Lab | None = None

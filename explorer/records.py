@@ -7,7 +7,7 @@ keeps them, and compare reads them back as one `Measured` table.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 import numpy as np
@@ -51,7 +51,10 @@ class Progress(msgspec.Struct, tag="progress", frozen=True):
 
 
 class PredictedCurve(msgspec.Struct, frozen=True):
-    """A curve of a sealed prediction; `lower` and `upper` bound it where an interval is known."""
+    """A curve of a sealed prediction; `lower` and `upper` bound it where an interval is known.
+
+    `style` is that of a predicted curve: "dots" are points without a line between them.
+    """
 
     key: str
     label: str
@@ -59,6 +62,7 @@ class PredictedCurve(msgspec.Struct, frozen=True):
     y: list[float]
     lower: list[float] | None = None
     upper: list[float] | None = None
+    style: Literal["solid", "dashed", "dotted", "dots", "bars"] = "solid"
 
 
 class Prediction(msgspec.Struct, tag="prediction", frozen=True):

@@ -1,51 +1,38 @@
-"""A whole exhibit, drawn from its declaration: sliders, figures, readouts, training, verdict and lesson."""
+"""A whole exhibit, drawn from its declaration: sliders, figures, readouts, its trials and its lesson."""
 
 from __future__ import annotations
 
-import math
-import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
 from panel.viewable import Viewer
 
-from explorer.errors import ExplorerError
 from explorer.exhibits import Exhibit
+from explorer.exhibits.lesson import Step
 from explorer.lab import Lab, Training
 from widgets.law_figure import LawFigure
-from widgets.measured_layer import MeasuredLayer
+from widgets.lesson_card import LessonCard
 from widgets.readouts import ReadoutPanel
-from widgets.run_bar import RunBar, run_name
-from widgets.sealed import SealedCard
 from widgets.sliders import control_for
-from widgets.verdict import VerdictCard
+from widgets.trial_view import SIDE_BY_SIDE, TrialView
 
-PERIOD, PERIOD_A_PAGE = 100, 10  # ms between looks at a live run
-HEIGHT, MEASURED_HEIGHT = 330, 420  # px
+HEIGHT = 330  # px
 GROUPS = {"law": "The law", "data": "Size and data", "training": "The live run"}
-SIDE_BY_SIDE = {
-    "display": "grid",
-    "grid-template-columns": "repeat(auto-fill, minmax(min(100%, 400px), 1fr))",
-    "align-items": "start",
-}
-RUNS_LISTED = 30
 NO_PRESET = "none"
 
 
 class ExhibitView(Viewer):
-    """Sliders left, figures right, the run above them.
+    """Sliders left, figures right, the trial's controls above them.
 
     Args:
         exhibit: what is shown; several views may share a lab, each has its own exhibit.
         lab: where trials run and are stored.
         session: whose place in the queue a trial takes.
-        run_id: the run to show first; the latest one by default.
+        run_id: the run to show first, and its trial; by default the first trial and its latest run.
         moved: called after a slider moved or a run was chosen, with nothing; the page keeps its address by it.
     """
-
-    _watching: weakref.WeakSet[ExhibitView] = weakref.WeakSet()
 
     def __init__(
         self,
@@ -60,43 +47,32 @@ class ExhibitView(Viewer):
         super().__init__(**params)
         self.exhibit, self.lab, self.session, self._moved = exhibit, lab, session, moved
         self.controls = {name: control_for(exhibit, name, self._slider_moved) for name in exhibit.sliders()}
-        trials = exhibit.trials()
-        self.trial = next(iter(trials.values())) if trials else None
-        measured_on = {spec.figure for spec in trials.values()}
         specs = exhibit.figures()
-        self.figures = {
-            name: LawFigure(exhibit, name, height=MEASURED_HEIGHT if name in measured_on else HEIGHT)
-            for name, spec in specs.items()
-            if spec.shown or name in measured_on
-        }
-        laws = {spec.title: name for name, spec in specs.items() if name not in measured_on}
+        laws = {spec.title: name for name, spec in specs.items() if not spec.live}
+        self.figures: dict[str, LawFigure] = {}
         self._places = {
             name: pn.Column(sizing_mode="stretch_width", margin=0, visible=False) for name in laws.values()
         }
         self._grid = pn.Column(
-            *self._places.values(), sizing_mode="stretch_width", styles=SIDE_BY_SIDE, margin=0
+            *self._places.values(), sizing_mode="stretch_width", styles=dict(SIDE_BY_SIDE), margin=0
         )
         self.chooser = pmui.CheckButtonGroup(
             label="Figures",
             options=laws,
-            value=[name for name in laws.values() if name in self.figures],
+            value=[name for name in laws.values() if specs[name].shown],
             size="small",
             margin=(0, 10),
         )
         self.chooser.param.watch(lambda _: self._show_figures(), "value")
         self.readouts = ReadoutPanel(exhibit)
-        self.training: Training | None = None
-        self._callback: Any = None
-        self._covered = True
-        if self.trial is not None:
-            self.layer = MeasuredLayer(self.figures[self.trial.figure])
-            self.sealed, self.verdict = SealedCard(), VerdictCard()
-            self.bar = RunBar(self.trial, self._train, self._stop, self._pick)
-        # Empty until there is a run; filled on its own, so that the laws below are not drawn anew.
-        self._section = pn.Column(sizing_mode="stretch_width", margin=0)
+        self.lesson = LessonCard(exhibit.lesson(), self._take_step)
+        self._build_trials(run_id)
         self._layout = self._build()
-        if self.trial is not None:
-            self._list_runs(run_id)
+
+    @property
+    def training(self) -> Training | None:
+        """The run on show."""
+        return self.trial.training if self.trial is not None else None
 
     # -- predict ----------------------------------------------------------------------------------------------
 
@@ -111,129 +87,83 @@ class ExhibitView(Viewer):
 
     def refresh(self) -> None:
         """Redraw every figure on screen and the numbers, and let the other controls follow."""
-        for name, figure in self.figures.items():
-            if name in self.chooser.value or (self.trial and name == self.trial.figure):
-                figure.refresh()
+        for name, place in self._places.items():
+            if place.visible:
+                self.figures[name].refresh()
+        if self.trial is not None:
+            self.trial.refresh()
         self.readouts.refresh()
         for control in self.controls.values():
             control.sync()
         if self.exhibit.presets and self.preset.value != (now := self._preset_now()):
             self.preset.value = now
 
-    def restore(self, values: dict[str, Any], trusted: bool = True) -> None:
+    def restore(self, values: Mapping[str, Any], trusted: bool = True) -> None:
         """Set sliders from a link, a preset or Python. Raises BadInput and changes nothing if one cannot be used."""
         self.exhibit.restore(values, trusted)
         self._slider_moved()
 
+    def _take_step(self, step: Step) -> None:
+        """What a step of the lesson sets."""
+        if step.trial is not None:
+            self._trial_chosen(step.trial)
+        if step.preset is not None:
+            self.exhibit.restore(self.exhibit.presets[step.preset])
+        if step.preset is not None or step.values:
+            self.restore(step.values)
+
     # -- train ------------------------------------------------------------------------------------------------
 
-    def _train(self, size: str) -> None:
-        assert self.trial is not None
-        try:
-            training = self.lab.train(self.exhibit, self.trial.name, size, self.session)
-        except ExplorerError as error:
-            self.bar.say(str(error))
+    def _build_trials(self, run_id: str | None) -> None:
+        """The trial on show first; the others are built when they are chosen."""
+        specs = self.exhibit.trials()
+        self._trials: dict[str, TrialView] = {}
+        self.trial: TrialView | None = None
+        self._bars = pn.Column(sizing_mode="stretch_width", margin=0)
+        # Filled on its own, so that the laws below are not drawn anew.
+        self._sections = pn.Column(sizing_mode="stretch_width", margin=0)
+        self.trials = pmui.Select(
+            label="Experiment",
+            options={spec.title: name for name, spec in specs.items()},
+            size="small",
+            sizing_mode="stretch_width",
+            max_width=640,
+            margin=(6, 8),
+            visible=len(specs) > 1,
+        )
+        if not specs:
             return
-        self._show_run(training)
-        self._list_runs(training.id, show=False)
-        self._tell_moved()
+        first = self.lab.store.run(run_id).trial if run_id else next(iter(specs))
+        self.choose(first if first in specs else next(iter(specs)), run_id)
+        self.trials.param.watch(lambda event: self._trial_chosen(event.new), "value")
 
-    def _stop(self) -> None:
-        if self.training is not None:
-            self.training.stop()
-
-    def _pick(self, run_id: str) -> None:
-        if self.training is None or run_id != self.training.id:
-            try:
-                self._show_run(self.lab.training(run_id))
-            except ExplorerError as error:
-                self.bar.say(str(error))
-                return
+    def _trial_chosen(self, name: str) -> None:
+        if self.trial is None or name != self.trial.spec.name:
+            self.choose(name)
             self._tell_moved()
 
-    def _list_runs(self, chosen: str | None, show: bool = True) -> None:
-        assert self.trial is not None
-        runs = self.lab.store.runs(exhibit=self.exhibit.slug, trial=self.trial.name, limit=RUNS_LISTED)
-        names = {}
-        for run in runs:
-            verdicts = [one.verdict for one in self.lab.store.agreements(run.id)]
-            names[run_name(run, verdicts[0] if verdicts else "")] = run.id
-        first = chosen or (runs[0].id if runs else None)
-        self.bar.list_runs(names, first if first in names.values() else None)
-        if show and first is not None:
-            self._show_run(self.lab.training(first))
-        elif show:
-            self.bar.say(self.exhibit.figures()[self.trial.figure].empty)
-
-    def _show_run(self, training: Training) -> None:
-        """Put this run above the laws, and follow it while it lives."""
-        assert self.trial is not None
-        self.training = training
-        # Without the figure until there is something on it: Bokeh never ends drawing a log axis that lost all its data.
-        self._section.objects = [self.sealed, self.verdict]
-        self._covered = True
-        self.layer.watch(training)
-        if self._look():
-            self._watching.add(self)
-            pn.state.onload(self._follow)  # at once, but not while the page is still being made
-
-    def _uncover(self) -> None:
-        """Put the measured figure in its place once there is something on it."""
-        assert self.trial is not None
-        figure = self.figures[self.trial.figure]
-        if self._covered and (figure.measured or figure.predicted):
-            self._section.insert(0, figure)
-            self._covered = False
-
-    def _follow(self) -> None:
-        """Look again and again until the run has ended."""
-        if self._callback is None:
-            self._callback = pn.state.add_periodic_callback(self._tick, period=self._period())
-        elif not self._callback.running:
-            self._callback.start()
-
-    def _period(self) -> int:
-        """Milliseconds between two looks; longer the more pages look, so that one server has time for sliders."""
-        return max(PERIOD, PERIOD_A_PAGE * len(self._watching))
-
-    def _look(self) -> bool:
-        """Show what has come since the last look.
-
-        Returns:
-            whether more may come; False too if the run is gone or cannot be read.
-        """
-        assert self.training is not None
-        try:
-            live = self.bar.follow(self.training, self.session)
-            self.layer.update()
-            self._uncover()
-            self.sealed.display(self.layer.sealed.values())
-            if live:
-                self.verdict.display([], "The verdict comes when the run has ended.")
-            else:
-                agreements = self.training.agreements()
-                self.verdict.display(agreements, "" if agreements else "No verdict: the run did not finish.")
-            return live
-        except ExplorerError as error:
-            self.bar.release()
-            self.bar.say(str(error))
-            return False
-
-    def _tick(self) -> None:
-        assert self.training is not None
-        with pn.io.hold():
-            live = self._look()
-        if not live:
-            self.close()
-            self._list_runs(self.training.id, show=False)
-        elif self._callback is not None and self._callback.period < self._period() // 2:
-            self._callback.period = self._period()
+    def choose(self, name: str, run_id: str | None = None) -> None:
+        """Put the trial called `name` on show. Raises BadInput if there is none."""
+        spec = self.exhibit.trial_spec(name)
+        if name not in self._trials:
+            view = TrialView(
+                self.exhibit, self.lab, spec, session=self.session, run_id=run_id, moved=self._tell_moved
+            )
+            self._trials[name] = view
+            self._bars.append(view.bar)
+            self._sections.append(view.section)
+        self.trial = self._trials[name]
+        self.trial.refresh()
+        for index, view in enumerate(self._trials.values()):
+            self._bars[index].visible = self._sections[index].visible = view is self.trial
+        if self.trials.value != name:
+            self.trials.value = name
+        self._show_figures()
 
     def close(self) -> None:
-        """Stop looking; the run itself goes on and is found again in the store."""
-        if self._callback is not None and self._callback.running:
-            self._callback.stop()
-        self._watching.discard(self)
+        """Stop looking at runs; they go on and are found again in the store."""
+        for view in self._trials.values():
+            view.close()
 
     # -- layout -----------------------------------------------------------------------------------------------
 
@@ -247,8 +177,8 @@ class ExhibitView(Viewer):
         sliders = pn.Column(*self._slider_cards(), sizing_mode="stretch_width", margin=0)
         self._show_figures()
         right = pn.Column(
-            *self._lesson_card(),
-            self._section,
+            self.lesson,
+            self._sections,
             self.readouts,
             self.chooser,
             self._grid,
@@ -262,24 +192,16 @@ class ExhibitView(Viewer):
             spacing=1,
             sizing_mode="stretch_width",
         )
-        return pn.Column(
-            head, *([self.bar] if self.trial else []), body, sizing_mode="stretch_width", margin=0
-        )
-
-    def _lesson_card(self) -> list[Any]:
-        text = self.exhibit.lesson()
-        if not text:
-            return []
-        markdown = pn.pane.Markdown(text, sizing_mode="stretch_width", margin=(0, 12))
-        title = "Lesson: what to try, in two minutes"
-        return [
-            pmui.Card(markdown, title=title, collapsed=True, sizing_mode="stretch_width", margin=(0, 0, 8, 0))
-        ]
+        return pn.Column(head, self.trials, self._bars, body, sizing_mode="stretch_width", margin=0)
 
     def _show_figures(self) -> None:
-        """Uncover the chosen figures; one that was never shown is drawn now, the others stay as they are."""
+        """Uncover the chosen figures; one that was never shown is drawn now, the others stay as they are.
+
+        A figure that the trial on show draws its points on stands there, not twice.
+        """
+        above = self.trial.figures if self.trial is not None else {}
         for name, place in self._places.items():
-            chosen = name in self.chooser.value
+            chosen = name in self.chooser.value and name not in above
             if chosen and name not in self.figures:
                 self.figures[name] = LawFigure(self.exhibit, name, height=HEIGHT)
             if chosen and not place.objects:
@@ -318,8 +240,9 @@ class ExhibitView(Viewer):
 
     def _preset_now(self) -> str:
         """The published set whose values all stand now."""
+        sliders = self.exhibit.sliders()
         for name, values in self.exhibit.presets.items():
-            if all(math.isclose(getattr(self.exhibit, key), value) for key, value in values.items()):
+            if all(sliders[key].same(getattr(self.exhibit, key), value) for key, value in values.items()):
                 return name
         return NO_PRESET
 

@@ -12,6 +12,7 @@ import panel as pn
 from bokeh.models import (
     ColumnDataSource,
     CustomJSHover,
+    FixedTicker,
     GlyphRenderer,
     HoverTool,
     Legend,
@@ -21,9 +22,10 @@ from bokeh.models import (
 from bokeh.plotting import figure as bokeh_figure
 from panel.viewable import Viewer
 
-from explorer.exhibits import Axis, Curve, Exhibit, FigureSpec
+from explorer.exhibits import Axis, Curve, Exhibit, FigureSpec, Surface
 from widgets.number_text import WRITE_NUMBER_JS, tick_formatter
 from widgets.palette import DASHES, EMPHASIS, distinct, sequential
+from widgets.surface_layer import SurfaceLayer
 
 CAPTION = ":host { font-size: 0.82rem; opacity: 0.8; }"
 LEGEND_ROW = 24  # px
@@ -53,7 +55,9 @@ def pack(curves: Sequence[Curve]) -> dict[str, Any]:
         if x_slot == slot:
             columns[f"x{slot}"] = filled(curve.x)
         columns[f"y{slot}"] = filled(curve.y)
-        if curve.names:
+        if curve.style == "bars":
+            columns[f"base{slot}"] = filled(np.zeros(len(curve.x)) if curve.base is None else curve.base)
+        elif curve.names:
             rest = length - len(curve.names)
             columns[f"name{slot}"] = [*curve.names, *[""] * rest]
             # Names stand by turns left and right of their dots, since neighbours are often close.
@@ -101,6 +105,11 @@ def blank_figure(spec: FigureSpec, height: int) -> Any:
         drawn.axis_label_text_font_style = "normal"
         if axis.scale == "log":
             drawn.formatter = tick_formatter()
+    if spec.plain:
+        plot.axis.visible = False
+        plot.grid.visible = False
+        plot.outline_line_color = None
+        plot.match_aspect = True
     return plot
 
 
@@ -119,6 +128,11 @@ def hover(spec: FigureSpec, renderer: GlyphRenderer, x: str, y: str, title: str)
     return HoverTool(renderers=[renderer], tooltips=tips, formatters=formats, visible=False)
 
 
+def _name_of(curve: Curve, slot: int) -> str:
+    """What a hover calls a point of this curve: its own name, or the curve's."""
+    return f"@name{slot}" if curve.names and curve.style != "bars" else curve.key
+
+
 class LawFigure(Viewer):
     """The predicted curves of one figure of an exhibit.
 
@@ -132,6 +146,7 @@ class LawFigure(Viewer):
         self.spec = exhibit.figures()[name]
         self._height = height
         self.plot = blank_figure(self.spec, height)
+        self._surface = SurfaceLayer(self.plot, self.spec) if self.spec.z is not None else None
         self.source = ColumnDataSource(name=f"{name}-curves")
         self.legend = Legend(
             items=[],
@@ -167,15 +182,24 @@ class LawFigure(Viewer):
         if wanted == self._drawn_for:
             return
         self._drawn_for = wanted
-        curves = self.exhibit.curves(self.spec.name)
+        drawn = self.exhibit.curves(self.spec.name)
+        curves = [one for one in drawn if isinstance(one, Curve)]
+        surface = next((one for one in drawn if isinstance(one, Surface)), None)
+        if self._surface is not None:
+            self._surface.draw(surface)
         if (now := shape(curves)) != self._shape:
             self._rebuild(curves)
             self._shape = now
         else:
             self.source.data = pack(curves)
             self._rename(curves)
-        self.predicted = any(np.isfinite(curve.y).any() for curve in curves)
+        self.predicted = surface is not None or any(np.isfinite(curve.y).any() for curve in curves)
         self._say_if_empty()
+
+    @property
+    def colours(self) -> Any:
+        """The colour mapper of the figure's z axis; None without one."""
+        return self._surface.colours if self._surface is not None else None
 
     @property
     def measured(self) -> bool:
@@ -224,16 +248,30 @@ class LawFigure(Viewer):
         # The legend takes nothing from the curves.
         self.plot.height = self._height + LEGEND_ROW * max(0, rows - 2)
         self._hovers = [
-            hover(self.spec, group[0], x, f"y{slot}", f"@name{slot}" if curve.names else curve.key)
+            hover(self.spec, group[0], x, f"y{slot}", _name_of(curve, slot))
             for slot, (x, curve, group) in enumerate(zip(xs, curves, drawn, strict=True))
         ]
         self.plot.add_tools(*self._hovers)
+        self._name_bars(curves)
+
+    def _name_bars(self, curves: Sequence[Curve]) -> None:
+        """Put the names of bars under them."""
+        names = next((curve.names for curve in curves if curve.style == "bars" and curve.names), ())
+        if not names:
+            return
+        for axis in self.plot.xaxis:
+            axis.ticker = FixedTicker(ticks=list(range(len(names))))
+            axis.major_label_overrides = dict(enumerate(names))
+            axis.major_label_orientation = 0.7 if sum(map(len, names)) > LEGEND_LETTERS else "horizontal"
 
     def _draw(self, slot: int, x: str, curve: Curve) -> list[GlyphRenderer]:
         colour = distinct(slot) if curve.tone is None else sequential(curve.tone)
         if curve.emphasis:
             colour = EMPHASIS
         keys: dict[str, Any] = {"x": x, "y": f"y{slot}", "source": self.source}
+        if curve.style == "bars":
+            spans = {"x": x, "top": f"y{slot}", "bottom": f"base{slot}", "source": self.source}
+            return [self.plot.vbar(**spans, width=0.8, color=colour, fill_alpha=0.85, line_color="white")]
         if curve.style == "dots":
             size = 12 if curve.emphasis else 8
             drawn = [self.plot.scatter(**keys, size=size, color=colour, line_color="white")]

@@ -27,8 +27,9 @@ def tick_formatter() -> CustomJSTickFormatter:
     return CustomJSTickFormatter(code=code)
 
 
-def number_formatter(scale: str, start: float, step: float) -> CustomJSTickFormatter:
-    """Writes what a slider that counts steps stands for; on a log scale they are steps of log10."""
+def number_formatter(scale: str, start: float, step: float, zero: bool = False) -> CustomJSTickFormatter:
+    """Writes what a slider that counts steps stands for; on a log scale steps of log10, perhaps after 0."""
     place = f"({start!r} + tick * {step!r})"
     value = f"Math.pow(10, {place})" if scale == "log" else place
+    value = f"(tick < 0.5 ? 0 : {value})" if zero else value
     return CustomJSTickFormatter(code=f"{WRITE_NUMBER_JS}; return write({value})")

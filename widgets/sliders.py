@@ -38,11 +38,14 @@ class QuantitySlider(Viewer):
         low, high = self.quantity.get_soft_bounds()
         self._log = self.quantity.scale == "log"
         self._whole = isinstance(self.quantity, Count)
+        self._zero = self.quantity.zero_below if self._log else None
         # The slider counts whole steps from its start: a page key then moves ten of them, wherever the scale.
-        self._start, end = self._place(low), self._place(high)
+        self._start, end = self._place(self._zero or low), self._place(high)
         step = 1 if self._whole and not self._log else self.quantity.step or (end - self._start) / STEPS
         self._steps = max(1, round((end - self._start) / step))
         self._step = (end - self._start) / self._steps
+        if self._zero:  # one more place in front, for zero
+            self._start, self._steps = self._start - self._step, self._steps + 1
         unit = f" ({self.quantity.unit})" if self.quantity.unit else ""
         self.slider = pmui.FloatSlider(
             label=f"{self.quantity.label}{unit}",
@@ -50,7 +53,7 @@ class QuantitySlider(Viewer):
             end=self._steps,
             step=1,
             value=self._count(getattr(exhibit, name)),
-            format=number_formatter(self.quantity.scale, self._start, self._step),
+            format=number_formatter(self.quantity.scale, self._start, self._step, zero=bool(self._zero)),
             show_value=False,
             size="small",
             sizing_mode="stretch_width",
@@ -73,6 +76,8 @@ class QuantitySlider(Viewer):
         return math.log10(value) if self._log else float(value)
 
     def _value(self, count: float) -> float | int:
+        if self._zero and count < 0.5:
+            return 0.0
         place = self._start + count * self._step
         # As many digits as a slider can aim at: 1.8182, not 1.8181999999999998.
         value = float(f"{10.0**place:.6g}") if self._log else float(f"{place:.10g}")
@@ -82,8 +87,10 @@ class QuantitySlider(Viewer):
 
     def _count(self, value: float) -> float:
         """Where the slider stands for a value, between steps if need be; its range may be narrower than the bounds."""
+        if self._zero and value <= 0:
+            return 0
         low, high = self.quantity.get_soft_bounds()
-        return (self._place(min(max(value, low), high)) - self._start) / self._step
+        return (self._place(min(max(value, self._zero or low), high)) - self._start) / self._step
 
     def _dragged(self, event: Any) -> None:
         if self._showing:

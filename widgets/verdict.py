@@ -25,8 +25,22 @@ def sentence(agreement: Agreement) -> str:
         spread = f" ({agreement.coverage:.0%} interval {write_number(low, 3)} to {write_number(high, 3)})"
     return (
         f"{agreement.verdict}: {write_number(agreement.value, 3)}{spread}, where agreement means {than} "
-        f"{write_number(agreement.threshold, 3)}; {agreement.points} points, {agreement.seeds} seeds."
+        f"{write_number(agreement.threshold, 3)}; {agreement.points} points, {agreement.seeds} seeds.{_more(agreement)}"
     )
+
+
+def _more(agreement: Agreement) -> str:
+    """How many seeds would settle it, where that is known."""
+    if agreement.seeds_needed is None:
+        return ""
+    return f" About {agreement.seeds_needed:,} seeds would settle it, if nothing else changed."
+
+
+def _side(agreement: Agreement, value: float) -> str:
+    """On which side of the threshold a baseline lies; "also" where that is the claimed one."""
+    below = value < agreement.threshold
+    also = "also " if below == (agreement.sense == "below") else ""
+    return also + ("under" if below else "over")
 
 
 def _card(agreement: Agreement) -> str:
@@ -34,7 +48,7 @@ def _card(agreement: Agreement) -> str:
     threshold = write_number(agreement.threshold, 3)
     rows = "".join(
         f"<tr><td>{escape(name)}</td><td>{write_number(value, 3)}</td>"
-        f"<td>{'also under' if value < agreement.threshold else 'over'} {threshold}</td></tr>"
+        f"<td>{_side(agreement, value)} {threshold}</td></tr>"
         for name, value in agreement.baselines.items()
     )
     caption = "The same number for what one might use instead"

@@ -60,7 +60,8 @@ class FigureSpec:
     """A figure of an exhibit: its method returns the curves for the sliders as they stand.
 
     A `live` figure holds measured points and what was sealed, and nothing before a run; a `plain` one has no axes and
-    one scale in both directions. `needs` names the sliders it depends on; all if None.
+    one scale in both directions; one with a `z` axis has at most one Surface, coloured along it. `needs` names the
+    sliders it depends on; all if None.
     """
 
     name: str
@@ -73,6 +74,7 @@ class FigureSpec:
     needs: frozenset[str] | None = None
     live: bool = False
     plain: bool = False
+    z: Axis | None = None
 
 
 @dataclass(frozen=True)
@@ -130,13 +132,14 @@ def figure(
     needs: Iterable[str] | None = None,
     live: bool = False,
     plain: bool = False,
+    z: Axis | None = None,
 ) -> Callable[[Method], Method]:
     """Declare a figure; see `FigureSpec`. `empty` says why it is blank; one that is not `shown` waits to be chosen."""
 
     def mark(method: Method) -> Method:
         wanted = frozenset(needs) if needs is not None else None
         method.spec = FigureSpec(  # type: ignore[attr-defined]
-            method.__name__, title, x, y, caption, empty, shown, wanted, live, plain
+            method.__name__, title, x, y, caption, empty, shown, wanted, live, plain, z
         )
         return method
 
@@ -312,7 +315,7 @@ class Exhibit(param.Parameterized):
         )
 
     def tables(self, trial: str, measured: Measured, sealed: Mapping[str, Prediction]) -> list[Table]:
-        """What a run of `trial` measured and nobody judges, from stored points; also while it runs."""
+        """What a run of `trial` measured and nobody judges; of a stopped run, from the points there are."""
         return []
 
     # -- values in and out ------------------------------------------------------------------------------------

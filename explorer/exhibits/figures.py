@@ -56,21 +56,15 @@ class Surface:
 
     Args:
         key: unique within the figure.
-        label: what the number is.
         x: (nx,) float64, evenly spaced on the figure's x axis (in the logarithm on a log axis).
         y: (ny,) float64, the same on the y axis.
-        z: (ny, nx) float64.
-        unit: of z.
-        scale: of the colours, "linear" or "log".
+        z: (ny, nx) float64, on the figure's colour axis z.
     """
 
     key: str
-    label: str
     x: np.ndarray
     y: np.ndarray
     z: np.ndarray
-    unit: str = ""
-    scale: Literal["linear", "log"] = "linear"
 
 
 @dataclass(frozen=True)
