@@ -107,10 +107,18 @@ class ExhibitView(Viewer):
         """What a step of the lesson sets."""
         if step.trial is not None:
             self._trial_chosen(step.trial)
+        if step.preset is None and not step.values:
+            return
+        # From the same place whichever way the step was reached; how runs are trained is left alone.
+        defaults = {
+            name: self.exhibit.param[name].default
+            for name, slider in self.exhibit.sliders().items()
+            if slider.group != "training"
+        }
+        self.exhibit.restore(defaults)
         if step.preset is not None:
             self.exhibit.restore(self.exhibit.presets[step.preset])
-        if step.preset is not None or step.values:
-            self.restore(step.values)
+        self.restore(step.values)
 
     # -- train ------------------------------------------------------------------------------------------------
 

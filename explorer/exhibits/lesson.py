@@ -6,7 +6,8 @@
     <!-- set p=0.01 activation=relu trial=propagation -->
     What to look for.
 
-The comment is not shown. `preset="..."` takes over a published set before the other values.
+The comment is not shown. `preset="..."` takes over a published set before the other values. A step that sets
+anything starts from the defaults of the law and the data.
 """
 
 from __future__ import annotations

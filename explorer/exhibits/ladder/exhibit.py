@@ -121,7 +121,7 @@ class Ladder(Exhibit):
             return {}
         price = float(flops_per_token(np.asarray(self.N), self.account))
         D = self.D
-        if "D" not in changed and "account" not in changed:
+        if "D" not in changed and changed & {"N", "C"}:
             D = min(max(self.C / price, D_BOUNDS[0]), D_BOUNDS[1])
         return {"D": D, "C": min(max(price * D, C_BOUNDS[0]), C_BOUNDS[1])}
 
