@@ -96,16 +96,19 @@ class MeasuredLayer:
         """Dashed lines, a band where an interval is known, and a shade over the region that is scored."""
         if prediction.figure != self.figure.spec.name:
             return
+        of_sliders = prediction.name.startswith(SLIDERS)
+        # Of what the sliders drew only the lines that predict; guides and marks move with the figure anyway.
+        shown = {"solid"} if of_sliders else {"solid", "dashed", "dotted", "dots"}
         drawn = [
             renderer
             for curve in prediction.curves
-            if curve.x and curve.style != "bars"
+            if curve.x and curve.style in shown
             for renderer in self._draw(f"sealed {prediction.name} {curve.key}", curve, colour(curve.label))
         ]
         scored = prediction.details.get("scored_x")
         if scored:
             self._shade.update(left=scored[0], right=scored[1], visible=True)
-        if drawn and not prediction.name.startswith(SLIDERS):
+        if drawn and not of_sliders:
             item = LegendItem(label="sealed prediction", renderers=drawn[:1])
             self.figure.legend.items = [*self.figure.legend.items, item]
             drawn.append(item)

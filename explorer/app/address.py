@@ -24,8 +24,14 @@ def read_address(search: str) -> dict[str, str]:
 
 def write_address(values: dict[str, Any]) -> str:
     """The query that restores `values`; numbers keep all their digits. Empty for nothing."""
-    query = urlencode({name: _digits(v) if isinstance(v, float) else v for name, v in values.items()})
+    query = urlencode({name: _text(value) for name, value in values.items()}, safe=",")
     return f"?{query}" if query else ""
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return ",".join(map(_text, value))
+    return _digits(value) if isinstance(value, float) else str(value)
 
 
 def _digits(value: float) -> str:

@@ -35,6 +35,8 @@ def test_an_address_restores_every_digit():
     exhibit.restore(read_address(write_address({"alpha": 0.1 + 0.2})), trusted=False)
     assert exhibit.alpha == 0.1 + 0.2
     assert write_address({}) == ""
+    assert write_address({"h": [0.1, 0.25], "w": (1.0, 0.0)}) == "?h=0.1,0.25&w=1,0"
+    assert read_address("?h=0.1,0.25") == {"h": "0.1,0.25"}
 
 
 def test_a_page_takes_no_path_from_its_address(lab):
