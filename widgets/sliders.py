@@ -12,7 +12,9 @@ from panel.viewable import Viewer
 
 from explorer.errors import BadInput
 from explorer.exhibits import Choice, Count, Exhibit
+from explorer.exhibits.entries import Entries
 from explorer.numbers import write_number
+from widgets.entry_controls import EntriesControl
 from widgets.latency import answer_at_once
 from widgets.number_text import number_formatter
 
@@ -162,8 +164,12 @@ class ChoiceSelect(Viewer):
         return self.select
 
 
-def control_for(exhibit: Exhibit, name: str, moved: Callable[[], None]) -> QuantitySlider | ChoiceSelect:
+def control_for(
+    exhibit: Exhibit, name: str, moved: Callable[[], None]
+) -> QuantitySlider | ChoiceSelect | EntriesControl:
     """The control that suits the parameter's type."""
+    if isinstance(exhibit.param[name], Entries):
+        return EntriesControl(exhibit, name, moved)
     if isinstance(exhibit.param[name], Choice):
         return ChoiceSelect(exhibit, name, moved)
     return QuantitySlider(exhibit, name, moved)
