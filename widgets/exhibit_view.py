@@ -21,6 +21,10 @@ from widgets.trial_view import SIDE_BY_SIDE, TrialView
 HEIGHT = 330  # px
 GROUPS = {"law": "The law", "data": "Size and data", "training": "The live run"}
 NO_PRESET = "none"
+AS_WIDE_AS_THEIR_WORDS = {
+    "flexWrap": "wrap",
+    "& .MuiToggleButton-root": {"flex": "0 0 auto", "width": "auto", "textTransform": "none", "padding": "2px 10px"},
+}
 
 
 class ExhibitView(Viewer):
@@ -62,6 +66,7 @@ class ExhibitView(Viewer):
             value=[name for name in laws.values() if specs[name].shown],
             size="small",
             margin=(0, 10),
+            sx=AS_WIDE_AS_THEIR_WORDS,
         )
         self.chooser.param.watch(lambda _: self._show_figures(), "value")
         self.readouts = ReadoutPanel(exhibit)

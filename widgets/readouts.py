@@ -15,7 +15,7 @@ from explorer.numbers import write_number
 STYLE = """
 dl { display: grid; grid-template-columns: repeat(auto-fill, minmax(132px, 1fr)); gap: 6px 12px; margin: 4px 0; }
 dt { font-size: 0.78rem; opacity: 0.8; }
-dd { margin: 0; font-size: 1.05rem; font-variant-numeric: tabular-nums; white-space: nowrap; }
+dd { margin: 0; font-size: 1.05rem; font-variant-numeric: tabular-nums; overflow-wrap: break-word; }
 """
 
 

@@ -11,7 +11,7 @@ import panel as pn
 from panel.viewable import Viewer
 
 from explorer.errors import ExplorerError
-from explorer.exhibits import Exhibit, TrialSpec
+from explorer.exhibits import Exhibit, FigureSpec, TrialSpec
 from explorer.lab import Lab, Training
 from widgets.law_figure import LawFigure
 from widgets.live_run import LiveRun
@@ -127,7 +127,8 @@ class TrialView(Viewer):
     def _before_a_run(self) -> str:
         """What a first run would show, in the words of the first figure that waits for one."""
         waiting = [figure.spec.empty for figure in self.figures.values() if figure.spec.live]
-        return waiting[0] if waiting else "Press Train. What the sliders predict is sealed first."
+        told = [text for text in waiting if text != FigureSpec.empty]
+        return told[0] if told else "Press Train. What is predicted is sealed before the run starts."
 
     def show(self, training: Training) -> None:
         """Put this run on the figures, and follow it while it lives."""
