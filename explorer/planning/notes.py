@@ -1,0 +1,66 @@
+"""What a reader should know of a plan, in plain sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from explorer.numbers import write_number
+from explorer.planning.answer import Reach
+from explorer.planning.budget import Machine
+from explorer.planning.candidate import Candidate
+from explorer.planning.question import Question
+
+
+def notes_on(
+    question: Question,
+    candidate: Candidate,
+    reach: Sequence[Reach],
+    D: float,
+    machine: Machine | None,
+    several: bool,
+) -> list[str]:
+    """Sentences on the law, its reach, repetition, serving, the device, and other laws if there are several."""
+    notes = list(candidate.notes)
+    beyond = [
+        f"{one.name} by {write_number(one.ratio, 3)} times "
+        f"({write_number(one.low, 3)} to {write_number(one.high, 3)})"
+        for one in reach
+        if one.ratio > 1
+    ]
+    if beyond:
+        notes.append(f"This extrapolates beyond the runs of the fit: {', '.join(beyond)}.")
+    elif not reach:
+        notes.append("How far this extrapolates is not known: the ranges of the fit are not at hand.")
+    if candidate.members is None:
+        notes.append(
+            "No interval: the law is known by its coefficients alone, without resamples of its runs."
+        )
+    else:
+        notes.append("The intervals cover the scatter of the fit, not whether its form holds this far out.")
+    if math.isfinite(question.stock):
+        passes = D / question.stock
+        if passes <= 1:
+            notes.append("The tokens available suffice: nothing is repeated.")
+        else:
+            own = "" if candidate.own_repeats else " (Muennighoff et al. 2023, measured on C4; borrowed here)"
+            notes.append(
+                f"Training passes over the data {write_number(passes, 3)} times; repeats are worth less{own}."
+            )
+    if question.served:
+        notes.append("A served token counts as a forward pass, a third of a training token (2N in 6ND).")
+        if machine is not None:
+            notes.append(
+                "Device-hours count serving at the utilisation of training; serving often reaches less."
+            )
+    if machine is not None:
+        notes.append(
+            f"{machine.device.name}: at most {machine.device.peak / 1e12:g} TFLOP/s in dense bf16 "
+            f"({machine.device.source}), of which a share of {machine.utilisation:.3g} is counted on."
+        )
+    if several:
+        notes.append(
+            "Laws from other texts and tokenisers differ in the level of the loss: compare their N and D, and what "
+            "each loses by following this plan."
+        )
+    return notes
