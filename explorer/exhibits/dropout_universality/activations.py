@@ -248,10 +248,15 @@ def _odd_hermite() -> np.ndarray:
 @functools.lru_cache(maxsize=64)
 def _hermite_squares(q_bytes: bytes, shape: tuple[int, ...]) -> np.ndarray:
     """a_n^2 of tanh(sqrt(q) z) for odd n: shape of q, then terms. Kept, since solvers ask for many m at one q."""
-    q = np.frombuffer(q_bytes).reshape(shape)
-    terms = min(TERMS, math.ceil(60 * float(np.max(q, initial=0.0, where=np.isfinite(q)))) + 20)
     z, _ = _half_line(*FINE)
-    return (np.tanh(np.sqrt(q)[..., None] * z) @ _odd_hermite()[:terms].T) ** 2
+    rows = []
+    for one in np.frombuffer(q_bytes).tolist():  # one by one: most need few terms, the largest q needs many
+        terms = min(TERMS, math.ceil(60 * one) + 20) if math.isfinite(one) else 1
+        rows.append((_odd_hermite()[:terms] @ np.tanh(math.sqrt(one) * z)) ** 2)
+    squares = np.zeros((len(rows), max(map(len, rows))))
+    for row, found in zip(squares, rows, strict=True):
+        row[: len(found)] = found
+    return squares.reshape(*shape, -1)
 
 
 TANH, ERF, RELU, GELU, LINEAR = Tanh(), Erf(), Relu(), Gelu(), Linear()

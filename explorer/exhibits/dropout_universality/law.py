@@ -80,7 +80,7 @@ class CorrelationMap:
         """Share of units that are kept."""
         return 1 - self.p
 
-    @property
+    @functools.cached_property
     def chi(self) -> Numbers:
         """F'(1)."""
         return self.sw2 * self.activation.slope_moment(self.q)
@@ -90,12 +90,12 @@ class CorrelationMap:
         """Detuning chi - 1."""
         return self.chi - 1
 
-    @property
+    @functools.cached_property
     def g(self) -> Numbers:
         """F''(1); infinite with a kink."""
         return self.sw2 * self.q * self.activation.curvature_moment(self.q)
 
-    @property
+    @functools.cached_property
     def h(self) -> Numbers:
         """1 - F(1), the field: what two masks take away from identical inputs."""
         return self.sw2 * self.p / self.rho * self.activation.second_moment(self.q) / self.q
@@ -108,6 +108,7 @@ class CorrelationMap:
         """F'(1 - m)."""
         return self.sw2 / self.q * self.activation.slope(self.q, np.asarray(m, float))
 
+    @functools.cached_property
     def fixed_gap(self) -> Numbers:
         """m* = 1 - c*: where 1 - F(1 - m) = m; 0 for p = 0 and chi <= 1.
 
@@ -116,7 +117,7 @@ class CorrelationMap:
         1 - F(1 - m) - m is concave, so that Newton's steps fall onto the root from its right side without passing it.
         """
         most = 2.0 if self.activation.kinked else 1.0
-        start = np.asarray(1.2 * self.normal_gap())
+        start = np.asarray(1.2 * self.normal_gap)
         m = np.where((start > 0) & (start < 1) & (self.slope(np.clip(start, 0, 1)) < 1), start, 1.0)
         for _ in range(MOST_STEPS):
             drop = self.slope(m) - 1
@@ -128,25 +129,28 @@ class CorrelationMap:
         still = (np.asarray(self.h) == 0) & (np.asarray(self.t) <= FLAT)
         return np.where(still, 0.0, np.where(self.gap(m) - m < 1e-9, m, np.nan))[()]
 
-    def depth_scale(self, m: Numbers | None = None) -> Numbers:
+    @functools.cached_property
+    def depth_scale(self) -> Numbers:
         """xi = -1 / ln F'(c*) in layers; infinite where F' = 1."""
-        m = self.fixed_gap() if m is None else m
-        slope = np.asarray(self.slope(m))
+        slope = np.asarray(self.slope(self.fixed_gap))
         with np.errstate(divide="ignore"):
             return np.where(slope < 1 - FLAT, -1 / np.log(np.minimum(slope, 1 - FLAT)), np.inf)[()]
 
+    @functools.cached_property
     def variance_slope(self) -> Numbers:
         """dq'/dq at q*: above 1 the variance leaves q*, which happens to GELU at criticality."""
         step = 1e-4 * self.q
         rise = self.activation.second_moment(self.q + step) - self.activation.second_moment(self.q - step)
         return self.sw2 / self.rho * rise / (2 * step)
 
+    @functools.cached_property
     def normal_gap(self) -> Numbers:
         """m* of the normal form near c = 1."""
         if self.activation.kinked:
             return kinked_gap(self.t, self.h)
         return smooth_gap(self.t, self.g, self.h)
 
+    @functools.cached_property
     def normal_depth_scale(self) -> Numbers:
         """xi of the normal form near c = 1."""
         if self.activation.kinked:
@@ -253,11 +257,13 @@ def critical_maps(reading: str, p: Numbers, sb2: float, t: Numbers = 0.0) -> Cor
     above = _GRID - sb2 - scale[:, None] * (moment / slope) > 0
     crossing = ~above[:, :-1] & above[:, 1:]
     found, at = crossing.any(1), crossing.argmax(1)
+    some = scale[found]
 
     def excess(q: Numbers) -> Numbers:
-        return q - sb2 - scale * phi.second_moment(q) / phi.slope_moment(q)
+        return q - sb2 - some * phi.second_moment(q) / phi.slope_moment(q)
 
-    q = np.where(found, bracketed_roots(excess, _GRID[at], _GRID[at + 1]), np.nan)
+    q = np.full(p.shape, np.nan)
+    q[found] = bracketed_roots(excess, _GRID[at[found]], _GRID[at[found] + 1])
     return CorrelationMap(phi, p, (1 + t) / phi.slope_moment(q), q)
 
 
@@ -346,16 +352,19 @@ def correlations(reading: str, p: float, sw2: float, sb2: float, c0: float, q0: 
     q, m = float(q0), 1.0 - c0
     found = [m]
     formal = CorrelationMap(phi, p, sw2, 1.0)
+    settled, moment, new_q = False, 0.0, 0.0
     for _ in range(depth):
         if reading == "ReLU-formal":
             m = float(formal.gap(m))
         else:
-            moment = float(phi.second_moment(q))
-            new_q = sw2 / rho * moment + sb2
+            if not settled:
+                moment = float(phi.second_moment(q))
+                new_q = sw2 / rho * moment + sb2
             if new_q > 0:
                 m = float(sw2 * p / rho * moment + sw2 * phi.fall(q, m)) / new_q
-            # A variance that has settled stays; one that leaves for ever is stopped once the map no longer feels it.
-            q = q if abs(new_q - q) < FLAT * q else min(max(new_q, SMALLEST_VARIANCE), LARGEST_VARIANCE)
+            settled = abs(new_q - q) <= FLAT * q
+            if not settled:  # a variance that leaves for ever is stopped once the map no longer feels it
+                q = min(max(new_q, SMALLEST_VARIANCE), LARGEST_VARIANCE)
         m = min(max(m, 0.0), 2.0)
         found.append(m)
     return 1 - np.array(found)

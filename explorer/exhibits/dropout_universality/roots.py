@@ -7,6 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 MOST_STEPS = 80
+PRECISION = 1e-13
 
 
 def bracketed_roots(
@@ -21,11 +22,12 @@ def bracketed_roots(
         low, high: (n,) each.
 
     Returns:
-        (n,) float64, to a few units of rounding.
+        (n,) float64, each to `PRECISION` of itself.
     """
     a, b = np.array(high, float), np.array(low, float)
     fa, fb = function(a), function(b)
-    share = np.full(a.shape, 0.5)
+    with np.errstate(all="ignore"):
+        share = np.nan_to_num(np.clip(fa / (fa - fb), 0.0, 1.0), nan=0.5)
     best = b
     for _ in range(MOST_STEPS):
         x = a + share * (b - a)
@@ -37,7 +39,7 @@ def bracketed_roots(
         nearer = np.abs(fa) < np.abs(fb)
         best, f_best = np.where(nearer, a, b), np.where(nearer, fa, fb)
         with np.errstate(all="ignore"):
-            least = 2e-16 * np.abs(best) / np.abs(b - a)
+            least = PRECISION * np.abs(best) / np.abs(b - a)
             xi, phi = (a - b) / (c - b), (fa - fb) / (fc - fb)
             quadratic = fa / (fb - fa) * fc / (fb - fc) + (c - a) / (b - a) * fa / (fc - fa) * fb / (fc - fb)
             safe = (phi**2 < xi) & ((1 - phi) ** 2 < 1 - xi)
