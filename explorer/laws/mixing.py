@@ -28,7 +28,7 @@ FLOOR = 1e-4
 """A weight below this counts as this: without any token of a domain its noise would be infinite."""
 NEWTON_STEPS = 60
 OPTIMUM_STEPS = 20
-_DIFFERENCE, _SETTLED = 1e-5, 1e-5
+_DIFFERENCE, _SETTLED = 1e-5, 1e-3
 
 
 class Coefficients(NamedTuple):
