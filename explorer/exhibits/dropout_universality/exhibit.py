@@ -50,6 +50,8 @@ CUSTOM = "custom"
 FEWEST_LAYERS = 30
 """Layers that correlations are followed through, at least: several depth scales."""
 REFERENCE_WIDTH = 1024
+OVERFITTED = 0.25
+"""A training loss below this share of the test loss is called over-fitted."""
 FIELD = {"p", "activation", "critical", "sw2", "sb2"}
 BUDGET = {"depth", "hbar", "schedule", "h"}
 SHOWN_RATES = np.concatenate([np.logspace(-4, -1, 13), [0.16, 0.25, 0.35, 0.5]])
@@ -377,7 +379,7 @@ class DropoutUniversality(Exhibit):
         line, field = _critical_line(self.activation, self.sb2), self._field
         dot = _dot("here", "the sliders", *((field.h, field.depth_scale) if field else (math.nan, math.nan)))
         return [
-            Curve("map", self.activation, line.h, line.depth_scale, emphasis=True),
+            Curve("map", self.activation, line.h, _inside(line.depth_scale), emphasis=True),
             Curve("normal form", "normal form", line.h, line.normal_depth_scale, style="dashed"),
             Curve("1/2", "slope -1/2", H, H**-0.5, style="dotted"),
             Curve("1/3", "slope -1/3", H, H ** (-1 / 3) / law.KINKED_RATE, style="dotted"),
@@ -866,9 +868,10 @@ def _regime(measured: Measured) -> str:
     trained, _ = _ends(measured, "training loss")
     if not ("constant" in finals and "constant" in trained):
         return ""
+    test, train = float(finals["constant"].mean()), float(trained["constant"].mean())
     rise = _relative(finals["constant"], bests["constant"]).mean
-    word = "Over-fitted" if rise > 5 else "Hardly over-fitted"
+    word = "Over-fitted" if train < OVERFITTED * test else "Not over-fitted"
     return (
-        f"{word}: with constant dropout the training loss ended at {trained['constant'].mean():.3g}, and the test loss "
+        f"{word}: constant dropout ended at a training loss of {train:.3g} and a test loss of {test:.3g}, "
         f"{rise:.0f} % above its lowest."
     )
