@@ -50,8 +50,7 @@ const BAR_STYLE = `
 .names { grid-column: 2; display: flex; font-size: 11px; padding-top: 3px; }
 .names span { flex: 1 1 0; min-width: 0; text-align: center; white-space: nowrap; overflow: hidden; text-overflow: ellipsis; }
 .names.few span { overflow: visible; width: 0; display: flex; justify-content: center; }
-.names.upright { height: var(--tall); }
-.names.upright span { writing-mode: vertical-rl; transform: rotate(180deg); text-align: end; line-height: var(--pitch); }
+.names.upright span { max-height: 100px; writing-mode: vertical-rl; transform: rotate(180deg); text-align: end; line-height: var(--pitch); }
 .names .chosen { font-weight: 700; }
 .foot { display: flex; flex-wrap: wrap; gap: 6px 14px; align-items: baseline; margin-top: 6px; }
 .entry { display: inline-flex; gap: 6px; align-items: baseline; max-width: 100%; }
@@ -283,7 +282,6 @@ export function render({model}) {
     const pitch = width / count;
     bars.style.setProperty("--gap", `${Math.min(Math.max(pitch * 0.1, 0.5), 5)}px`);
     names.style.setProperty("--pitch", `${pitch}px`);
-    names.style.setProperty("--tall", `${Math.min(longest + 4, 100)}px`);
     const upright = longest > Math.max(pitch, 30) && pitch >= 13;
     const few = !upright && longest > pitch;
     const every = few ? [2, 4, 5, 8, 10, 16, 20, 32].find((n) => n * pitch >= longest + 6) ?? count : 1;

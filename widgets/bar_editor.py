@@ -20,7 +20,7 @@ class BarEditor(Editor):
     by one step, Page Up and Page Down (or Shift) by ten, Home and End to the bounds. The chosen bar's number can be
     typed: 0.2, 20 %, 1/5. Every move is sent to Python at once.
 
-    Usage, in a notebook or an app::
+    Usage, in an app or a notebook (there after `pn.extension(inline=True)`, which needs no network)::
 
         editor = BarEditor(value=(0.1, 0.1, 0.1), high=0.5, label="dropout rate", hold_mean=False)
         editor.param.watch(lambda event: print(event.new), "value")
@@ -36,7 +36,9 @@ class BarEditor(Editor):
     value = Vector(default=(0.5, 0.5), doc="One number a bar; 1 to 64 of them, a tuple of floats.")
     low = param.Number(default=0.0, doc="The lower bound of every number.")
     high = param.Number(default=1.0, doc="The upper bound of every number.")
-    scale: Any = param.Selector(default="linear", objects=["linear", "log"], doc="What the height of a bar shows.")
+    scale: Any = param.Selector(
+        default="linear", objects=["linear", "log"], doc="What the height of a bar shows."
+    )
     unit = param.String(default="", doc="Unit of the numbers; empty for a pure number.")
     step = param.Number(
         default=None, allow_None=True, doc="One step; a round hundredth of the range if None."
@@ -87,12 +89,11 @@ class BarEditor(Editor):
     def _inside(self, values: tuple[float, ...]) -> None:
         if not 1 <= len(values) <= MOST:
             raise BadInput(f"{len(values)} bars cannot be drawn; give 1 to {MOST} numbers.")
+        low, high = self.low, self.high
         for index, value in enumerate(values):
-            if not self.low <= value <= self.high:
-                raise BadInput(
-                    f"{self._name(index)} = {value:g} is outside {self.low:g} to {self.high:g}. "
-                    "Choose a value inside."
-                )
+            if not low <= value <= high:
+                name = self._name(index)
+                raise BadInput(f"{name} = {value:g} is outside {low:g} to {high:g}. Choose a value inside.")
 
     def _read(self, said: Mapping[str, Any]) -> dict[str, Any]:
         value = numbers(said.get("value", ()))

@@ -6,6 +6,7 @@ import math
 import reprlib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from threading import RLock
 from typing import Any, ClassVar
 
 import param
@@ -91,6 +92,7 @@ class Editor(WidgetBase, JSComponent):
         super().__init__(**params)
         self._answer: list[Any] = ["", 0]
         self._quiet = False
+        self._showing = RLock()  # another thread may set a value while the browser is answered
         self._check()
         answer_at_once(self)
         self._busy__ignore = ["said"]
@@ -104,6 +106,21 @@ class Editor(WidgetBase, JSComponent):
 
     def _name(self, index: int) -> str:
         return str(self.names[index] if index < len(self.names) else index + 1)
+
+    @property
+    def _synced_params(self) -> list[str]:
+        # Panel looks at its theme anew for every change it may have to send: only `face` is ever sent.
+        return [name for name in super()._synced_params if name not in (*self._drawn, "said")]
+
+    def _update_properties(self, *events: Any, doc: Any) -> dict[str, Any]:
+        if all(event.name == "face" for event in events):
+            return {"face": self.face}
+        return super()._update_properties(*events, doc=doc)
+
+    def _update_model(self, events: Any, msg: dict[str, Any], *where: Any) -> None:
+        if "face" in msg:  # a change from another thread comes late, when what it was to show may have passed
+            msg = {**msg, "face": self.face}
+        super()._update_model(events, msg, *where)
 
     def _process_property_change(self, props: dict[str, Any]) -> dict[str, Any]:
         # Nothing else is the browser's to change.
@@ -129,7 +146,8 @@ class Editor(WidgetBase, JSComponent):
 
     def _show(self) -> None:
         if not self._quiet:
-            self.face = {**self._face(), "answer": self._answer}
+            with self._showing:
+                self.face = {**self._face(), "answer": self._answer}
 
     def _changed(self, *events: Any) -> None:
         try:

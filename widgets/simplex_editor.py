@@ -33,7 +33,7 @@ class SimplexEditor(Editor):
 
     A preset sets all weights, locked or not.
 
-    Usage, in a notebook or an app::
+    Usage, in an app or a notebook (there after `pn.extension(inline=True)`, which needs no network)::
 
         editor = SimplexEditor(value=(0.5, 0.3, 0.2), names=("web", "code", "books"), locked=["books"],
                                marks={"optimum": (0.4, 0.4, 0.2)})

@@ -59,6 +59,7 @@ class Served:
     def __init__(self) -> None:
         self.editor: Any = None
         self.heard: list[tuple[float, ...]] = []
+        self.document: Any = None
         pages = {name: self._page(name, make) for name, make in MAKERS.items()}
         before = set(pn.state._servers)
         self.thread: Any = pn.serve(pages, port=0, address="127.0.0.1", threaded=True, show=False)
@@ -70,7 +71,7 @@ class Served:
 
     def _page(self, name: str, make: Callable[[], Any]) -> Callable[[], Any]:
         def view() -> Any:
-            self.editor, self.heard = make(), []
+            self.editor, self.heard, self.document = make(), [], pn.state.curdoc
             self.editor.param.watch(self._moved(name), "value")
             return pn.Column(self.editor, width=420)
 
@@ -87,6 +88,11 @@ class Served:
             heard.append(event.new)
 
         return moved
+
+    def say(self, **params: Any) -> None:
+        """Set parameters where an app does it, under the lock of its document."""
+        assert self.document is not None
+        self.document.add_next_tick_callback(lambda: self.editor.param.update(**params))
 
     def stands(self, *values: float) -> None:
         """Wait until Python has these values."""
@@ -241,7 +247,7 @@ def test_a_bad_number_changes_nothing(visit, served):
     page.get_by_role("switch").check()
     enter(page.get_by_label("value of 3"), "0")
     served.stands(*move_entry((0.1, 0.2, 0.3, 0.4, 0.5, 0.3), 2, 0, 0, 0.6, hold_mean=True))
-    served.editor.value = (0, 0, 0, 0, 0, 0.3)
+    served.say(value=(0, 0, 0, 0, 0, 0.3))
     expect(page.get_by_label("value of 3")).to_have_value("0")
     expect(page.get_by_text("mean 0.05")).to_be_visible()
     enter(page.get_by_label("value of 3"), "0.5")
@@ -295,6 +301,9 @@ def test_python_moves_bars(visit, served):
 def test_the_browser_is_not_believed(visit, served, caplog):
     """What a script in the page makes up is refused, told, and the component shows again what stands."""
     page = visit("bars")
+    mine = (
+        "() => { for (const d of Bokeh.documents) for (const m of d._all_models.values()) if (m.data?.face) "
+    )
     for value in (
         "[1e9, 0, 0, 0, 0, 0]",
         "[0.1]",
@@ -303,13 +312,16 @@ def test_the_browser_is_not_believed(visit, served, caplog):
         "[NaN, 0, 0, 0, 0, 0]",
         "['a', 0, 0, 0, 0, 0]",
     ):
-        page.evaluate(
-            "() => { for (const d of Bokeh.documents) for (const m of d._all_models.values())"
-            f" if (m.class_name === 'BarEditor') m.data.said = {{who: 'x', count: Math.random(), value: {value}}} }}"
-        )
+        page.evaluate(f"{mine} m.data.said = {{who: 'x', count: Math.random(), value: {value}}} }}")
         page.get_by_role("alert").wait_for()
         assert served.editor.value == (0.1, 0.2, 0.3, 0.4, 0.5, 0.3)
         assert shown(page)[0] == 0.1
+    page.evaluate(f"{mine} m.data.face = {{...m.data.face, high: 9, label: 'mine'}} }}")
+    expect(page.get_by_text("mine")).to_be_visible()
+    enter(page.get_by_label("value of 1"), "5")
+    expect(page.get_by_role("alert")).to_contain_text("1 = 5 is outside 0 to 0.6")
+    expect(page.get_by_text("dropout rate")).to_be_visible()
+    assert served.editor.high == 0.6 and shown(page)[0] == 0.1
     page.get_by_role("slider", name="1").press("ArrowUp")
     served.stands(0.105, 0.2, 0.3, 0.4, 0.5, 0.3)
     expect(page.get_by_role("alert")).to_have_count(0)
@@ -323,11 +335,9 @@ def test_nothing_queues_however_slow_python_is(visit, served):
     page.mouse.down()
     for step in range(60):
         page.mouse.move(x, y - step)
-    last = shown(page)[0]
-    released = time.monotonic()
+    last, heard = shown(page)[0], len(served.heard)
     served.stands(last, 0.2, 0.3, 0.4, 0.5, 0.3)
-    assert time.monotonic() - released < 20 * SLOW, "two calls at most are left, not sixty"
-    assert len(served.heard) < 40
+    assert len(served.heard) - heard <= 3, "the one under way and the last one, not sixty"
     page.mouse.up()
     page.wait_for_timeout(200)
     assert shown(page)[0] == last == served.editor.value[0]
@@ -437,7 +447,7 @@ def test_presets_and_marks(visit, served):
     page.get_by_role("button", name="uniform").click()
     served.stands(1 / 3, 1 / 3, 1 / 3)
     expect(page.get_by_label("weight of books")).to_have_value("0.3333")
-    served.editor.marks = {"optimum": (1, 0, 0), "natural": (0, 1, 0)}
+    served.say(marks={"optimum": (1, 0, 0), "natural": (0, 1, 0)})
     expect(page.locator("circle.mark")).to_have_count(2)
 
 
@@ -448,7 +458,7 @@ def test_python_may_refuse_and_correct(visit, served):
     expect(page.get_by_role("alert")).to_have_text("No more than 0.7 of the first.")
     expect(page.get_by_label("weight of 1")).to_have_value("0.2")
     served.stands(*(0.2,) * 5)
-    served.editor.value = (0.6, 0.1, 0.1, 0.1, 0.1)
+    served.say(value=(0.6, 0.1, 0.1, 0.1, 0.1))
     expect(page.get_by_label("weight of 1")).to_have_value("0.6")
     expect(page.get_by_role("alert")).to_have_count(0)
 

@@ -71,7 +71,7 @@ def test_locks_by_name_and_by_index():
     assert editor.locked == ["code", 2], "the same locks are left as they were given"
     say(editor, value=[0.5, 0.3, 0.2], locked=[0])
     assert editor.locked == ["web"]
-    with pytest.raises(BadInput, match="no entry .arxiv. to lock"):
+    with pytest.raises(BadInput, match="no entry 'arxiv' to lock"):
         editor.locked = ["arxiv"]
     assert editor.locked == ["web"] and editor.face["locked"] == [0]
 
