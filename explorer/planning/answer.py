@@ -38,10 +38,10 @@ class Reach(msgspec.Struct, frozen=True):
     """How far a plan lies from the runs that its law was fitted to.
 
     Args:
-        name: "C" (training FLOPs), "N", "D" or "D/N".
+        name: "C" (6ND, however FLOPs are counted), "N", "D" or "D/N".
         value: the plan's.
-        low, high: the least and the greatest of the fit; those of C are the cost of the smallest model on the fewest
-            tokens and of the largest on the most.
+        low, high: the least and the greatest of the fit; where those of C are not known, the smallest model on the
+            fewest tokens and the largest on the most.
         ratio: value over `high` if above it, `low` over value if below, else 1.
     """
 

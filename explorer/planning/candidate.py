@@ -28,7 +28,8 @@ class Candidate:
         title: what a person reads.
         source: paper, or what was fitted.
         terms: its coefficients.
-        ranges: (lowest, highest) of N, D and D/N among the runs it was fitted to, as far as known.
+        ranges: (lowest, highest) of C = 6ND, N, D and D/N among the runs it was fitted to, as far as known; C from
+            the ends of N and D where those of C are not.
         members: its coefficients again, each an array (n,), from n resamples of its runs; None if unknown.
         own_repeats: whether R_D and R_N were fitted with it.
         notes: sentences on what a reader should know of it.
@@ -43,20 +44,32 @@ class Candidate:
     own_repeats: bool = False
     notes: tuple[str, ...] = ()
 
+    def __post_init__(self) -> None:
+        ranges = dict(self.ranges)
+        if "C" not in ranges and {"N", "D"} <= ranges.keys():
+            low, high = (6 * ranges["N"][end] * ranges["D"][end] for end in (0, 1))
+            ranges = {"C": (low, high), **ranges}
+        object.__setattr__(self, "ranges", ranges)
 
-# Ranges as the papers tell them.
-_CHINCHILLA = {"N": (44e6, 16e9), "D": (5e9, 5e11)}
+
+# Of the points that were fitted where their table is public, else as the paper tells.
+_HOFFMANN = {"N": (44e6, 16e9), "D": (5e9, 5e11)}
+_BESIROGLU = {"C": (1.397e18, 1.296e22), "N": (57.3e6, 16.2e9), "D": (819e6, 318e9), "D/N": (0.456, 341.0)}
+_MUENNIGHOFF = {"C": (4.26e15, 9.26e21), "N": (7.1e6, 8.67e9), "D": (1e8, 9e11)}
 _BECK = {"N": (80e6, 7e9), "D": (2e9, 2e12)}
 _GADRE = {"N": (11e6, 6.9e9), "D/N": (5.0, 640.0)}
 _KAPLAN = {"N": (768.0, 1.5e9)}
 
-_PUBLISHED: dict[str, tuple[str, tables.Constants, Mapping[str, Range]]] = {
+_PUBLISHED: dict[str, tuple[str, tables.Constants, dict[str, Range]]] = {
     **{
-        name: ("chinchilla", constants, _CHINCHILLA)
+        name: ("chinchilla", constants, _BESIROGLU if name.startswith("besiroglu") else _HOFFMANN)
         for name, constants in tables.CHINCHILLA.items()
         if name not in tables.DATA_CONSTRAINED
     },
-    **{name: ("data-constrained", constants, {}) for name, constants in tables.DATA_CONSTRAINED.items()},
+    **{
+        name: ("data-constrained", constants, _MUENNIGHOFF)
+        for name, constants in tables.DATA_CONSTRAINED.items()
+    },
     **{f"beck-{name}": ("generalised", constants, _BECK) for name, constants in tables.GENERALISED.items()},
     **{
         f"gadre-{name}": ("over-training", constants, _GADRE)
@@ -133,5 +146,6 @@ def _ranges(variables: Mapping[str, Any]) -> dict[str, Range]:
     if {"C", "M"} <= columns.keys():
         columns["N"] = np.sqrt(columns["C"] / (6 * columns["M"]))
         columns["D"] = columns["N"] * columns["M"]
-    found = {"N": columns["N"], "D": columns["D"], "D/N": columns["D"] / columns["N"]}
+    N, D = columns["N"], columns["D"]
+    found = {"C": 6 * N * D, "N": N, "D": D, "D/N": D / N}
     return {name: (float(values.min()), float(values.max())) for name, values in found.items()}

@@ -10,19 +10,14 @@ from explorer.planning.answer import Interval, Opinion, Reach, Spread
 from explorer.planning.candidate import Candidate
 from explorer.planning.question import Question
 from explorer.planning.terms import Terms
-from explorer.planning.trade import Trade
 
 
-def reach(candidate: Candidate, trade: Trade, N: float, D: float) -> tuple[Reach, ...]:
+def reach(candidate: Candidate, N: float, D: float) -> tuple[Reach, ...]:
     """How far the run lies from those of the fit, in all that is known of them."""
-    ranges = dict(candidate.ranges)
-    if {"N", "D"} <= ranges.keys():
-        low, high = (float(trade.training(ranges["N"][end], ranges["D"][end])) for end in (0, 1))
-        ranges = {"C": (low, high), **ranges}
-    values = {"C": float(trade.training(N, D)), "N": N, "D": D, "D/N": D / N}
+    values = {"C": 6 * N * D, "N": N, "D": D, "D/N": D / N}
     return tuple(
         Reach(name, values[name], low, high, max(1.0, values[name] / high, low / values[name]))
-        for name, (low, high) in ranges.items()
+        for name, (low, high) in candidate.ranges.items()
     )
 
 

@@ -43,10 +43,14 @@ def notes_on(
         if passes <= 1:
             notes.append("The tokens available suffice: nothing is repeated.")
         else:
-            own = "" if candidate.own_repeats else " (Muennighoff et al. 2023, measured on C4; borrowed here)"
             notes.append(
-                f"Training passes over the data {write_number(passes, 3)} times; repeats are worth less{own}."
+                f"Training passes over the data {write_number(passes, 3)} times; repeats are worth less."
             )
+            if not candidate.own_repeats:
+                notes.append(
+                    "What repeats are worth is borrowed from Muennighoff et al. 2023 (C4), whose two constants of it "
+                    "trade off against each other."
+                )
     if question.served:
         notes.append("A served token counts as a forward pass, a third of a training token (2N in 6ND).")
         if machine is not None:

@@ -95,7 +95,7 @@ def plan(
     best_N, best_D = question.best(trade) if question.held else (N, D)
     best = float(best_N), float(best_D)
     predicted, flops = float(trade.loss(N, D)), float(trade.total(N, D))
-    distance = reach(first, trade, N, D)
+    distance = reach(first, N, D)
     ends, missing = intervals(question, first, N, D, coverage)
     found, silent = opinions(question, candidates, N, D)
     return Plan(

@@ -28,14 +28,12 @@ def refuse(question: Question, candidate: Candidate, trade: Trade, N: float, D: 
             )
     if not (math.isfinite(N) and math.isfinite(D)):
         raise BadInput(_unanswered(question, trade, law))
-    if {"N", "D"} <= candidate.ranges.keys():
-        least_N, least_D = candidate.ranges["N"][0], candidate.ranges["D"][0]
-        least = float(trade.training(least_N, least_D))
-        if float(trade.training(N, D)) < least:
+    if "C" in candidate.ranges:
+        asked, least = 6 * N * D, candidate.ranges["C"][0]
+        if asked < least:
             raise BadInput(
                 f"{question.subject} asks for less training than the smallest run that {law} rests on "
-                f"({write_number(least_N)} parameters on {write_number(least_D)} tokens, {write_number(least)} "
-                "FLOPs): ask for more, or give a law fitted to smaller runs."
+                f"({write_number(least)} FLOPs): ask for more, or give a law fitted to smaller runs."
             )
     if N < 1 or D < 1:
         raise BadInput(f"{question.subject} asks for less than one parameter or one token: ask for more.")

@@ -17,7 +17,7 @@ from explorer.planning.account import ACCOUNTS, serving_flops_per_token, trainin
 from explorer.planning.search import crossing, lowest
 from explorer.planning.terms import Terms
 
-_WIDEST = 500.0  # |ln N| and |ln D| beyond any meaning, yet within the floating-point range
+_WIDTH = 160.0  # of a bracket in ln N: wider than any answer that could be meant
 
 
 @dataclass(frozen=True)
@@ -86,10 +86,10 @@ class Trade:
             suffices = tokens <= self.stock
             if suffices.all():
                 return plain
-        high = np.log(budget / 6)  # there one token is left, or none
+        high = np.log(budget / 6) + _WIDTH / 4  # there less than one token is left
         if self.served:
             high = np.minimum(high, np.log(budget / (2 * self.served)))
-        low = np.minimum(0.0, high - 1.0)
+        low = high - _WIDTH
 
         def reducible(log_N: np.ndarray) -> np.ndarray:
             N = np.exp(log_N)
@@ -108,13 +108,13 @@ class Trade:
                 return plain
         reachable = np.asarray(loss, float) > self.terms.floor(self.stock)
         # Below the plain model's ln N nothing changes; above, saturated parameters may call for far more of them.
-        centre = np.clip(np.log(np.where(reachable & np.isfinite(plain), plain, 1.0)), 0.0, _WIDEST - 80)
+        centre = np.clip(np.log(np.where(reachable & np.isfinite(plain), plain, 1.0)), -_WIDTH, 2 * _WIDTH)
 
         def cost(log_N: np.ndarray) -> np.ndarray:
             N = np.exp(log_N)
             return np.log(self.total(N, self.tokens_to(loss, N)))
 
-        found = np.exp(lowest(cost, centre - 40, centre + 40))
+        found = np.exp(lowest(cost, centre - _WIDTH / 4, centre + _WIDTH / 4))
         found = np.where(reachable, found, np.nan)
         return np.where(suffices, plain, found) if self._plain else found
 
@@ -124,5 +124,5 @@ class Trade:
 
     def _crossing(self, gap, *like: ArrayLike) -> np.ndarray:  # type: ignore[no-untyped-def]
         shape = np.broadcast_shapes(*(np.shape(one) for one in (*like, self.terms.A)))
-        low, high = np.full(shape, -_WIDEST / 5), np.full(shape, _WIDEST / 5)
+        low, high = np.full(shape, -_WIDTH / 2), np.full(shape, _WIDTH / 2)
         return np.exp(crossing(lambda log_N: gap(np.exp(log_N)), low, high))
