@@ -14,12 +14,13 @@ import numpy as np
 from explorer.errors import BadInput
 from explorer.exhibits.mars_gamma.order import place
 from explorer.exhibits.mars_gamma.sizes import CHAIN_GAMMAS, CHAIN_NOISES
-from explorer.exhibits.mars_gamma.stability import edge, spread_after, stationary_spread
+from explorer.exhibits.mars_gamma.stability import edge, mean_spread, stationary_spread
 from explorer.records import Label, Point, PredictedCurve, Prediction, Progress, Record, Series
 
 ROWS, COLUMNS = 64, 8  # of the regression whose divergence is sought
 DIVERGENCE_STEPS = 2_000
 HALVINGS = 14  # of the bracket 0.5 to 2 times the edge: to a ten-thousandth
+SETTLING = 100  # steps before x^2 is looked at
 TICK_SECONDS = 0.05
 
 
@@ -37,6 +38,9 @@ def chains(
 ) -> Iterator[Record]:
     """Measures E x^2 of many chains, and where the noise-free update diverges.
 
+    What is compared is x^2 averaged over the steps after the first 100: single values of x^2 have such heavy tails that
+    their standard error cannot be trusted.
+
     Args:
         gammas: how much of the correction to keep.
         noises: standard deviations of the curvature, in units of the curvature h = 1; the gradient noise is 1.
@@ -49,16 +53,17 @@ def chains(
         device: unused; numpy computes here.
 
     Yields:
-        the Prediction "recursion" (exact E x^2 after `steps` in every cell that has a stationary spread) and
+        the Prediction "recursion" (exact mean of E x^2 in every cell that has a stationary spread) and
         "divergence"; a Series a cell with labels gamma, noise, exact and error (the standard error of the measured
         mean); the diverging steps as Points of one Series.
 
     Raises:
         BadInput: too few chains or steps, or no cell has a stationary spread.
     """
-    if chains < 100 or steps < 1:
+    if chains < 100 or steps <= SETTLING:
         raise BadInput(
-            f"{chains:,} chains of {steps} steps were given; a mean worth comparing needs 100 chains."
+            f"{chains:,} chains of {steps} steps were given; a mean worth comparing needs 100 chains of more than "
+            f"{SETTLING} steps."
         )
     if eta_h <= 0:
         raise BadInput(f"η h = {eta_h:g} was given; a step is longer than 0.")
@@ -66,7 +71,7 @@ def chains(
     exact = {
         noise: np.where(
             np.isfinite(stationary_spread(kept, eta_h, 1.0, noise, 1.0, b1)),
-            spread_after(steps, kept, eta_h, 1.0, noise, 1.0, b1),
+            mean_spread(SETTLING, steps, kept, eta_h, 1.0, noise, 1.0, b1),
             np.nan,
         )
         for noise in noises
@@ -144,7 +149,7 @@ def _recursion(
             for noise, values in exact.items()
             if np.isfinite(values).any()
         ],
-        note=f"E x² after {steps} steps from x = 0, exactly; no free parameter."
+        note=f"E x² from x = 0, averaged over steps {SETTLING + 1} to {steps}, exactly; no free parameter."
         + (f" Without bound, so not run: {', '.join(left_out)}." if left_out else ""),
     )
 
@@ -168,10 +173,10 @@ def _divergence(gammas: np.ndarray, b1: float) -> Prediction:
 def _run_chains(
     gammas: np.ndarray, noise: float, eta_h: float, b1: float, chains: int, steps: int, seed: int
 ) -> Generator[float, None, np.ndarray]:
-    """Returns x^2 of every chain, (gammas, chains); yields the share that is done."""
+    """Returns each chain's mean of x^2, (gammas, chains); yields the share that is done."""
     random = np.random.default_rng([seed, round(1e6 * noise)])
     x = np.zeros((len(gammas), chains))
-    earlier, m = x.copy(), x.copy()
+    earlier, m, total = x.copy(), x.copy(), x.copy()
     keep = (gammas * b1)[:, None]
     for step in range(steps):
         curvature = 1 + noise * random.standard_normal(chains)  # one minibatch: the same at x_t and x_{t-1}
@@ -180,8 +185,10 @@ def _run_chains(
         m += (1 - b1) * (curvature * x + pull) + keep * (curvature * (x - earlier))
         earlier[:] = x
         x -= eta_h * m
+        if step >= SETTLING:
+            total += x**2
         yield (step + 1) / steps
-    return x**2
+    return total / (steps - SETTLING)
 
 
 def _diverging_steps(gammas: np.ndarray, b1: float, seed: int) -> Generator[float, None, np.ndarray]:

@@ -90,17 +90,19 @@ def stationary_spread(
     return np.where((size > 0) & (least >= -1e-9 * np.abs(size)), S[..., 0, 0], np.nan)
 
 
-def spread_after(
-    steps: int, gamma: Values, eta: Values, h: Values, noise_h: Values, noise_g: Values, b1: Values
+def mean_spread(
+    first: int, last: int, gamma: Values, eta: Values, h: Values, noise_h: Values, noise_g: Values, b1: Values
 ) -> np.ndarray:
-    """E x^2 after so many steps from x = 0, exactly, whether it settles or not."""
+    """Mean of E x_t^2 over t = first + 1 ... last from x = 0, exactly, whether it settles or not."""
     A, B, q = second_moments(gamma, eta, h, noise_h, noise_g, b1)
     fresh = q[..., :, None] * q[..., None, :]
     A_turned, B_turned = np.swapaxes(A, -1, -2), np.swapaxes(B, -1, -2)
-    S = np.zeros_like(fresh)
-    for _ in range(steps):
+    S, total = np.zeros_like(fresh), np.zeros(q.shape[:-1])
+    for t in range(1, last + 1):
         S = A @ S @ A_turned + B @ S @ B_turned + fresh
-    return S[..., 0, 0]
+        if t > first:
+            total += S[..., 0, 0]
+    return total / (last - first)
 
 
 def _kronecker(M: np.ndarray) -> np.ndarray:
