@@ -208,21 +208,30 @@ def _mean_and_slope(
     return (capacity + noise + E).mean(axis=-1), np.where(h > FLOOR, slope, 0.0) / len(b)
 
 
-def best_mixture(N: ArrayLike, D: ArrayLike, coefficients: Coefficients) -> np.ndarray:
+def best_mixture(
+    N: ArrayLike, D: ArrayLike, coefficients: Coefficients, start: ArrayLike | None = None
+) -> np.ndarray:
     """The mixture with the least mean loss, (..., K), every weight at least 1e-4; N and D may be arrays.
 
+    Args:
+        start: mixtures (..., K) near the best ones, where such are known; they save the search for a start.
+
     Damped Newton steps in the weights' logits, all (N, D) at once; second derivatives are differences of exact first
-    ones. Where a domain starts to get more than the head the mean loss has a kink; steps
-    that would raise it are refused and shortened.
+    ones. Where a domain starts to get more than the head the mean loss has a kink; steps that would raise it are
+    refused and shortened.
     """
     N, D = np.broadcast_arrays(np.asarray(N, float), np.asarray(D, float))
     K, problems = coefficients.domains, N.size
-    # Each from two starts: the uniform mixture, and the best of those that give one domain little or much.
-    size, data = (np.tile(one.reshape(-1, 1), (2, 1)) for one in (N, D))
-    starts = np.concatenate([-3.0 * np.eye(K), 2.0 * np.eye(K)])
-    means = mean_loss(_weights(starts)[1], size[:problems], data[:problems], coefficients)
-    logits = np.concatenate([np.zeros((problems, K)), starts[means.argmin(axis=-1)]])
-    left, found = np.arange(2 * problems), np.empty(2 * problems)
+    size, data = N.reshape(-1, 1), D.reshape(-1, 1)
+    if start is not None:
+        logits = np.log(np.broadcast_to(np.asarray(start, float), (*N.shape, K)).reshape(-1, K).clip(FLOOR))
+    else:
+        # Each from two starts: the uniform mixture, and the best of those that give one domain little or much.
+        corners = np.concatenate([-3.0 * np.eye(K), 2.0 * np.eye(K)])
+        means = mean_loss(_weights(corners)[1], size, data, coefficients)
+        logits = np.concatenate([np.zeros((problems, K)), corners[means.argmin(axis=-1)]])
+        size, data = (np.tile(one, (2, 1)) for one in (size, data))
+    left, found = np.arange(len(logits)), np.empty(len(logits))
     probes = np.concatenate([np.zeros((1, K)), _DIFFERENCE * np.eye(K)])
 
     def look(y: np.ndarray, of: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -234,7 +243,7 @@ def best_mixture(N: ArrayLike, D: ArrayLike, coefficients: Coefficients) -> np.n
         second = (slopes[:, 1:] - slopes[:, :1]) / _DIFFERENCE
         return mean[:, 0], slopes[:, 0], (second + second.transpose(0, 2, 1)) / 2
 
-    damping = np.full(size.shape[0], 1e-3)
+    damping = np.full(len(logits), 1e-3)
     mean, slope, second = look(logits, left)
     for _ in range(OPTIMUM_STEPS):
         curve, along = np.linalg.eigh(second)
@@ -256,9 +265,10 @@ def best_mixture(N: ArrayLike, D: ArrayLike, coefficients: Coefficients) -> np.n
         left = left[far]
         if not len(left):
             break
-    second_start = found[problems:] < found[:problems]
-    best = np.where(second_start[:, None], logits[problems:], logits[:problems])
-    return _weights(best)[1].reshape(*N.shape, K)
+    if start is None:
+        second_start = found[problems:] < found[:problems]
+        logits = np.where(second_start[:, None], logits[problems:], logits[:problems])
+    return _weights(logits)[1].reshape(*N.shape, K)
 
 
 def _weights(logits: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -117,8 +117,10 @@ SETS: dict[str, Published] = {
 
 @lru_cache(maxsize=64)
 def best(key: Key, N: float, D: float) -> tuple[float, ...]:
-    """The mixture with the least mean loss."""
-    return tuple(mixing.best_mixture(N, D, key.coefficients).tolist())
+    """The mixture with the least mean loss, found from its neighbours in `best_by_size`."""
+    sizes, weights = best_by_size(key, round(np.log10(N)), D)
+    near = [np.interp(np.log(N), np.log(sizes), one) for one in weights.T] if len(sizes) else None
+    return tuple(mixing.best_mixture(N, D, key.coefficients, near).tolist())
 
 
 @lru_cache(maxsize=16)
