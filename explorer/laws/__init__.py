@@ -1,10 +1,12 @@
 """General scaling laws: plain functions of arrays, and the `Law` objects that name their coefficients.
 
-Each module holds one law's functions; `LAWS` holds the objects by name. Only numpy is needed.
+Each module holds one law's functions; `LAWS` holds the objects by name. `Formula` makes a law of a text that a
+person types. Only numpy is needed.
 """
 
 from explorer.errors import BadInput
 from explorer.laws import allocation, chinchilla, data_constrained, kaplan, overtraining, published
+from explorer.laws.formula import Formula
 from explorer.laws.law import Coefficient, Law
 
 LAWS: dict[str, Law] = {
@@ -34,6 +36,7 @@ def law(name: str) -> Law:
 __all__ = [
     "LAWS",
     "Coefficient",
+    "Formula",
     "Law",
     "allocation",
     "chinchilla",
