@@ -68,14 +68,7 @@ def chains(
     if eta_h <= 0:
         raise BadInput(f"η h = {eta_h:g} was given; a step is longer than 0.")
     kept = np.array(sorted({float(gamma) for gamma in gammas}))
-    exact = {
-        noise: np.where(
-            np.isfinite(stationary_spread(kept, eta_h, 1.0, noise, 1.0, b1)),
-            mean_spread(SETTLING, steps, kept, eta_h, 1.0, noise, 1.0, b1),
-            np.nan,
-        )
-        for noise in noises
-    }
+    exact = {noise: _exact(kept, noise, eta_h, b1, steps) for noise in noises}
     if not any(np.isfinite(one).any() for one in exact.values()):
         raise BadInput(
             f"At η h = {eta_h:g} the spread grows without bound for every γ and noise; take a shorter step, such as "
@@ -123,6 +116,14 @@ def _told(
         if time.perf_counter() - last > TICK_SECONDS:
             yield Progress(begin + share * part, note=doing)
             last = time.perf_counter()
+
+
+def _exact(gammas: np.ndarray, noise: float, eta_h: float, b1: float, steps: int) -> np.ndarray:
+    """The mean that the chains estimate, gamma by gamma; NaN where there is no stationary spread."""
+    stable = np.isfinite(stationary_spread(gammas, eta_h, 1.0, noise, 1.0, b1))
+    found = np.full(len(gammas), np.nan)
+    found[stable] = mean_spread(SETTLING, steps, gammas[stable], eta_h, 1.0, noise, 1.0, b1)
+    return found
 
 
 def _recursion(

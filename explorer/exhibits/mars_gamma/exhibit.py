@@ -46,6 +46,7 @@ GAMMA = Axis("γ, share of the correction kept", scale="log", low=8e-4, high=1.2
 CHARACTERS = Axis("training characters")
 LOSS = Axis("held-out loss", "nats/character")
 GRID = np.concatenate([[0.0], np.geomspace(ZERO_AT, 1, 121)])
+TEXTS = ("prose", "code")
 CLOSE = 0.01  # T within 1 % of the least is as good
 
 
@@ -112,7 +113,7 @@ class MarsGamma(Exhibit):
         2.0, bounds=(0, 5), label="noise of the curvature (chains)", unit="h", group="training", step=0.1
     )
     corpus = Choice(
-        ["prose", "code"],
+        list(TEXTS),
         label="Text (from this computer's Python)",
         open_to_python=True,
         doc="From Python and the command line also a path to a text file or a folder.",
@@ -461,7 +462,7 @@ class MarsGamma(Exhibit):
         title="Train one model a γ, at a high rate and at a tenth of it",
     )
     def gammas(self, size: str) -> dict[str, Any]:
-        if self.corpus not in self.param.corpus.objects and not Path(self.corpus).exists():
+        if self.corpus not in TEXTS and not Path(self.corpus).exists():
             raise BadInput(f"There is no file or folder {self.corpus}. Give a text file or a folder of them.")
         settings = dict(SIZES[size])
         factor = settings.pop("rate_factor", 1.0)
