@@ -73,9 +73,11 @@ class MarsGamma(Exhibit):
         "124M model: AdamW's decays": {"gamma": 0.0, "b1": 0.8, "b2": 0.999},
         "124M model: γ = 0.01": {"gamma": 0.01, "b1": 0.95, "b2": 0.99},
         "124M model: γ = 0.1": {"gamma": 0.1, "b1": 0.95, "b2": 0.99},
-        "Speed-up map: L = 0.1, σ = 0.01": {"L": 0.1, "sigma": 0.01, "Delta0": 1.0},
-        "Speed-up map: L = 1, σ = 1": {"L": 1.0, "sigma": 1.0, "Delta0": 1.0},
-        "Speed-up map: L = 10, σ = 1e-4": {"L": 10.0, "sigma": 1e-4, "Delta0": 1.0},
+        **{
+            f"Speed-up map: L = {L:g}, σ = {sigma:g}": {"L": L, "sigma": sigma, "Delta0": 1.0}
+            for L in (0.1, 1.0, 10.0)
+            for sigma in (1e-4, 1e-2, 1.0)
+        },
         "Coordinates, n = 10: γ_sim = 1/10": {"L": 1.0, "delta": 3.0, "gamma": 0.1, "B_mini": 1},
         "Quiet differences: δ = L": {"L": 1.0, "delta": 1.0, "B_mini": 1},
     }
@@ -258,7 +260,7 @@ class MarsGamma(Exhibit):
         shown=False,
     )
     def speed_up(self) -> list[Curve | Surface]:
-        eps, delta = np.logspace(-2, 0, 41), np.logspace(-1, 3, 41)
+        eps, delta = np.logspace(-5, 0, 51), np.logspace(-1, 3, 41)
         gain = law.speed_up(self.L, delta[:, None], self._sigma, eps[None, :])
         gain = np.where(eps[None, :] < self._sigma, gain, np.nan)
         if not np.isfinite(gain).any():
