@@ -104,7 +104,7 @@ def split_capacity(h: ArrayLike, N: ArrayLike, b: ArrayLike, c: ArrayLike, H: fl
             axis=-1, keepdims=True
         )  # here one domain alone fills the budget
         u, log_budget = np.broadcast_arrays(u, log_budget)
-        tolerance = 1e-14
+        tolerance = 1e-8  # of the last step; the error left is about its square
         for _ in range(NEWTON_STEPS):
             own = (gain + u) / power
             x = np.exp(np.maximum(own, head))

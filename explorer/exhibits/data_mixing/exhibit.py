@@ -57,8 +57,6 @@ class DataMixing(Exhibit):
         venue="ICML 2026",
         arxiv="2606.08167",
     )
-    presets = {name: {"start": name, **one.values} for name, one in SETS.items()}
-
     start = Choice(list(SETS), label="coefficients to start from", group="law")
     h = Mixture(SETS[START].values["h"], label="mixture")
     N = Quantity(
@@ -182,7 +180,7 @@ class DataMixing(Exhibit):
         z=Axis("mean loss", "nats/token"),
         needs=LAW,
         plain=True,
-        caption="Each corner is a mixture of one domain only. After a run on the domains of these coefficients: the "
+        caption="A corner is one domain alone; the rim is drawn for weights of 3 %. After a run on these domains: the "
         "larger model's measured means in the same colours, and rings where laws fitted to small models put the best.",
         empty="A triangle shows three domains. With two, or more than three, look at the cut.",
     )
@@ -375,7 +373,9 @@ class DataMixing(Exhibit):
 
 
 def _dot(key: str, label: str, x: Any, y: Any) -> Curve:
-    return Curve(key, label, np.array([float(x)]), np.array([float(y)]), style="dots", emphasis=True)
+    """One mark; the mixture that a person moves stands out."""
+    at = np.array([float(x)]), np.array([float(y)])
+    return Curve(key, label, *at, style="dots", emphasis=key == "here")
 
 
 def _decade(value: float) -> int:

@@ -18,7 +18,7 @@ from explorer.laws.mixing import Coefficients
 from explorer.simplex import lattice, raster
 
 MAP_STEPS, MAP_WIDTH, MAP_HEIGHT = 40, 121, 105
-RIM = 0.01
+RIM = 0.03
 """The map and the cuts end at this weight: towards none the noise grows without bound and would hide all else."""
 DECADES = 2
 """How far the best mixture is followed to either side of N or D, and in how many points a decade."""
@@ -147,7 +147,7 @@ def best_by_tokens(key: Key, N: float, decade: int) -> tuple[np.ndarray, np.ndar
 
 
 def cut(h: Sequence[float], along: int, points: int = 99) -> np.ndarray:
-    """Mixtures (points, K) in which one domain's weight runs from 1 % to 99 %; the others keep their proportions."""
+    """Mixtures (points, K) in which one domain's weight runs from 3 % to 97 %; the others keep their proportions."""
     weights = np.asarray(h, float)
     t = np.linspace(RIM, 1 - RIM, points)
     rest = np.where(np.arange(len(weights)) == along, 0.0, weights)
