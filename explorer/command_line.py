@@ -18,6 +18,8 @@ from explorer.log import keep_log
 if TYPE_CHECKING:
     from explorer.exhibits import Table
     from explorer.lab import Lab, Training
+    from explorer.laws import Law
+    from explorer.planning import Candidate
     from explorer.runs import Store
 
 cli = typer.Typer(
@@ -252,18 +254,9 @@ def fit(
 ) -> None:
     """Fit a law to a table of runs."""
     from explorer.fitting import fit as fit_law
-    from explorer.laws import law as find_law
-    from explorer.runs.table import read_table
 
-    chosen = find_law(law)
-    columns = read_table(file, chosen.variables)
-    missing = [name for name in chosen.variables if name not in columns]
-    if missing:
-        raise BadInput(
-            f"The law {law} needs the columns {', '.join(chosen.variables)} and loss; "
-            f"{file.name} lacks {', '.join(missing)}."
-        )
-    found = fit_law(chosen, {name: columns[name] for name in chosen.variables}, columns["loss"])
+    chosen, variables, losses = _points(file, law)
+    found = fit_law(chosen, variables, losses)
     if as_json:
         _print_json(found.to_json())
         return
@@ -275,6 +268,97 @@ def fit(
     )
     for note in found.notes:
         print(f"note: {note}")
+
+
+@cli.command()
+def plan(
+    flops: Annotated[str | None, typer.Option(help="The budget in FLOPs: 5.76e23, or '100 PF-days'.")] = None,
+    gpu_hours: Annotated[
+        str | None, typer.Option(help="The budget in hours of one device: 1e4, or '1e4 H100-hours'.")
+    ] = None,
+    budget: Annotated[
+        str | None, typer.Option(help="The budget in money; needs --device and --price.")
+    ] = None,
+    loss: Annotated[
+        str | None, typer.Option(help="Instead of a budget: the loss to reach at the least compute.")
+    ] = None,
+    device: Annotated[str | None, typer.Option(help="What computes: H100, A100, TPU v5p, ...")] = None,
+    mfu: Annotated[
+        str | None, typer.Option(help="Share of the device's peak that is reached. Default: 0.4.")
+    ] = None,
+    price: Annotated[str | None, typer.Option(help="Money for an hour of one device.")] = None,
+    tokens_available: Annotated[str | None, typer.Option(help="Unique tokens; more are repeats.")] = None,
+    inference_tokens: Annotated[
+        str, typer.Option(help="Tokens served over the model's life; their FLOPs count.")
+    ] = "0",
+    params: Annotated[str | None, typer.Option(help="Fix the number of parameters.")] = None,
+    tokens: Annotated[str | None, typer.Option(help="Fix the number of training tokens.")] = None,
+    law: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Published constants; may be repeated: the first answers, the others are compared."
+        ),
+    ] = None,
+    runs: Annotated[
+        Path | None,
+        typer.Option(
+            help="A table of runs, as of `fit`: each --law, chinchilla by default, is fitted to it."
+        ),
+    ] = None,
+    account: Annotated[str, typer.Option(help="How FLOPs are counted: 6ND, head or attention.")] = "6ND",
+    as_json: AsJson = False,
+) -> None:
+    """Plan the best run for a budget: parameters, tokens, loss, and what other choices cost."""
+    from explorer.planning import COMPARED, read_budget, report
+    from explorer.planning import plan as plan_run
+
+    given, machine = read_budget(flops, gpu_hours, budget, device, mfu, price)
+    laws: list[Candidate] | list[str]
+    laws = _fitted(runs, law or ["chinchilla"]) if runs is not None else law or list(COMPARED)
+    found = plan_run(
+        given,
+        loss=loss,
+        laws=laws,
+        parameters=params,
+        tokens=tokens,
+        tokens_available=tokens_available,
+        inference_tokens=inference_tokens,
+        account=account,
+        machine=machine,
+    )
+    if as_json:
+        _print_json(found)
+    else:
+        print(report(found))
+
+
+def _fitted(file: Path, laws: list[str]) -> list[Candidate]:
+    """Each law fitted to a table of runs, with resamples for its intervals."""
+    from explorer.fitting import fit as fit_law
+    from explorer.planning import fitted
+
+    found = []
+    for name in laws:
+        chosen, variables, losses = _points(file, name)
+        result = fit_law(chosen, variables, losses)
+        found.append(fitted(result, variables, result.resample()))
+    return found
+
+
+def _points(file: Path, law: str) -> tuple[Law, dict[str, Any], Any]:
+    """The law, and its variables and the loss as columns of a table of runs."""
+    from explorer.laws import law as find_law
+    from explorer.runs.table import read_table
+
+    chosen = find_law(law)
+    columns = read_table(file, chosen.variables)
+    missing = [name for name in chosen.variables if name not in columns]
+    if missing:
+        raise BadInput(
+            f"The law {law} needs the columns {', '.join(chosen.variables)} and loss; "
+            f"{file.name} lacks {', '.join(missing)}."
+        )
+    return chosen, {name: columns[name] for name in chosen.variables}, columns["loss"]
 
 
 @runs_cli.command("list")

@@ -21,7 +21,8 @@ class Choice(msgspec.Struct, frozen=True):
         loss: predicted, in nats per token.
         loss_penalty: loss above that of the best run.
         flops: of training and serving.
-        waste: FLOPs above the fewest that reach its loss, as a share of those: 0.05 is 5 % too many.
+        waste: FLOPs above the fewest that reach its loss, as a share of those: 0.05 is 5 % too many; None where more
+            compute no longer lowers the loss.
     """
 
     name: str
@@ -31,7 +32,7 @@ class Choice(msgspec.Struct, frozen=True):
     loss: float
     loss_penalty: float
     flops: float
-    waste: float
+    waste: float | None
 
 
 class Reach(msgspec.Struct, frozen=True):
@@ -56,7 +57,7 @@ class Opinion(msgspec.Struct, frozen=True):
     """What one of several laws answers to the same question.
 
     Args:
-        name, title: of the law.
+        name, title, source: of the law.
         N, D, tokens_per_parameter, loss, flops: of the best run by this law.
         loss_of_plan: what this law predicts for the run of the plan.
         penalty: `loss_of_plan` above `loss`: what following the plan costs if this law is the true one.
@@ -64,6 +65,7 @@ class Opinion(msgspec.Struct, frozen=True):
 
     name: str
     title: str
+    source: str
     N: float
     D: float
     tokens_per_parameter: float
@@ -131,7 +133,7 @@ class Plan(msgspec.Struct, frozen=True):
     D_interval: Interval | None = None
     flops_interval: Interval | None = None
     loss_penalty: float = 0.0
-    waste: float = 0.0
+    waste: float | None = 0.0
     device: str | None = None
     utilisation: float | None = None
     device_hours: float | None = None

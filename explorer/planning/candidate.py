@@ -32,6 +32,7 @@ class Candidate:
             the ends of N and D where those of C are not.
         members: its coefficients again, each an array (n,), from n resamples of its runs; None if unknown.
         own_repeats: whether R_D and R_N were fitted with it.
+        own_runs: whether it was fitted here, to runs that were given.
         notes: sentences on what a reader should know of it.
     """
 
@@ -42,6 +43,7 @@ class Candidate:
     ranges: Mapping[str, Range] = field(default_factory=dict)
     members: Terms | None = None
     own_repeats: bool = False
+    own_runs: bool = False
     notes: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
@@ -93,8 +95,9 @@ def published(name: str) -> Candidate:
     Raises:
         BadInput: there are none; the sentence tells near names.
     """
+    name = str(name).removesuffix("-printed")  # what is kept is as printed where nothing else is said
     if name not in _PUBLISHED:
-        near = get_close_matches(str(name), PUBLISHED, 3, 0.5)
+        near = get_close_matches(name, PUBLISHED, 3, 0.5)
         told = f"Did you mean {' or '.join(map(repr, near))}? " if near else ""
         raise BadInput(
             f"There are no published constants {name!r}. {told}Choose from: {', '.join(PUBLISHED)}."
@@ -137,6 +140,7 @@ def fitted(
         ranges=_ranges(variables),
         members=None if ensemble is None else terms_of(law, ensemble.coefficients),
         own_repeats=law == "data-constrained",
+        own_runs=True,
         notes=fit.notes,
     )
 

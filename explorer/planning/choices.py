@@ -32,19 +32,31 @@ def choices(question: Question, trade: Trade, best: tuple[float, float], plan_N:
     D = question.tokens(trade, sizes)
     loss, flops = trade.loss(sizes, D), trade.total(sizes, D)
     excess = np.maximum(loss - trade.loss(*best), 0.0)
-    wasted = waste(trade, loss, flops)
-    wasted[0] = 0.0
+    wasted = [0.0, *waste(trade, loss, flops)[1:]]
     return tuple(
-        Choice(name, *(float(each[k]) for each in (sizes, D, D / sizes, loss, excess, flops, wasted)))
+        Choice(
+            name=name,
+            N=float(sizes[k]),
+            D=float(D[k]),
+            tokens_per_parameter=float(D[k] / sizes[k]),
+            loss=float(loss[k]),
+            loss_penalty=float(excess[k]),
+            flops=float(flops[k]),
+            waste=wasted[k],
+        )
         for k, name in enumerate(named)
         if D[k] >= 1 and not math.isclose(sizes[k], plan_N, rel_tol=1e-6)
     )
 
 
-def waste(trade: Trade, loss: ArrayLike, flops: ArrayLike) -> np.ndarray:
-    """FLOPs above the fewest that reach the same loss, as a share of those."""
-    N = trade.cheapest_to(loss)
-    return np.maximum(flops / trade.total(N, trade.tokens_to(loss, N)) - 1, 0.0)
+def waste(trade: Trade, loss: ArrayLike, flops: ArrayLike) -> list[float | None]:
+    """FLOPs above the fewest that reach the same loss, as a share of those, one a run.
+
+    None at a loss that more compute no longer lowers: the data is used up.
+    """
+    N = trade.cheapest_to(np.atleast_1d(loss))
+    share = np.atleast_1d(flops) / trade.total(N, trade.tokens_to(loss, N)) - 1
+    return [max(0.0, float(one)) if np.isfinite(one) else None for one in share]
 
 
 def round_sizes(N: float) -> tuple[float, float]:

@@ -66,7 +66,7 @@ def opinions(
     found, silent = [], []
     for k, one in enumerate(candidates):
         if np.isfinite(own_N[k]) and np.isfinite(own_D[k]):
-            found.append(Opinion(one.name, one.title, *(float(value[k]) for value in values)))
+            found.append(Opinion(one.name, one.title, one.source, *(float(value[k]) for value in values)))
         else:
             silent.append(f"The law {one.name!r} has no run that answers.")
     return tuple(found), silent

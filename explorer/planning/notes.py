@@ -14,13 +14,13 @@ from explorer.planning.question import Question
 
 def notes_on(
     question: Question,
-    candidate: Candidate,
+    candidates: Sequence[Candidate],
     reach: Sequence[Reach],
     D: float,
     machine: Machine | None,
-    several: bool,
 ) -> list[str]:
-    """Sentences on the law, its reach, repetition, serving, the device, and other laws if there are several."""
+    """Sentences on the law, which is the first one, its reach, repetition, serving, the device, and other laws."""
+    candidate, *others = candidates
     notes = list(candidate.notes)
     beyond = [
         f"{one.name} by {write_number(one.ratio, 3)} times "
@@ -46,6 +46,10 @@ def notes_on(
             notes.append(
                 f"Training passes over the data {write_number(passes, 3)} times; repeats are worth less."
             )
+            floor = float(candidate.terms.floor(question.stock))
+            notes.append(
+                f"However much is spent on these tokens, the loss stays above {write_number(floor, 5)}."
+            )
             if not candidate.own_repeats:
                 notes.append(
                     "What repeats are worth is borrowed from Muennighoff et al. 2023 (C4), whose two constants of it "
@@ -62,7 +66,9 @@ def notes_on(
             f"{machine.device.name}: at most {machine.device.peak / 1e12:g} TFLOP/s in dense bf16 "
             f"({machine.device.source}), of which a share of {machine.utilisation:.3g} is counted on."
         )
-    if several:
+    if others and all(one.own_runs for one in candidates):
+        notes.extend(f"The law {one.name!r} is {one.source}." for one in candidates)
+    elif others:
         notes.append(
             "Laws from other texts and tokenisers differ in the level of the loss: compare their N and D, and what "
             "each loses by following this plan."

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from explorer.errors import BadInput
 from explorer.planning.account import ACCOUNTS, find_account
 from explorer.planning.answer import Plan
@@ -18,6 +20,7 @@ from explorer.planning.question import LeastCompute, LeastLoss, Question
 from explorer.planning.refusal import refuse
 
 
+@np.errstate(all="ignore")  # a run that cannot be is NaN, and told or left out below
 def plan(
     budget: Budget | float | str | None = None,
     *,
@@ -116,7 +119,7 @@ def plan(
         coverage=coverage,
         **ends,
         loss_penalty=max(0.0, predicted - float(trade.loss(*best))),
-        waste=float(waste(trade, predicted, flops)) if question.held else 0.0,
+        waste=waste(trade, predicted, flops)[0] if question.held else 0.0,
         device=machine.device.name if machine else None,
         utilisation=machine.utilisation if machine else None,
         device_hours=machine.hours(flops) if machine else None,
@@ -125,7 +128,7 @@ def plan(
         choices=choices(question, trade, best, N),
         opinions=found,
         spread=spread(found),
-        notes=(*notes_on(question, first, distance, D, machine, len(found) > 1), *missing, *silent),
+        notes=(*notes_on(question, candidates, distance, D, machine), *missing, *silent),
     )
 
 

@@ -108,7 +108,8 @@ class LeastLoss(Question):
 
     @property
     def subject(self) -> str:
-        return f"The budget of {self.budget.text}"
+        serving = f", with {write_number(self.served)} tokens to serve," if self.served else ""
+        return f"The budget of {self.budget.text}{serving}"
 
     def phrase(self, spent: str) -> str:
         text, flops = self.budget.text, f"{write_number(self.budget.flops)} FLOPs"

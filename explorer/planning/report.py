@@ -10,7 +10,7 @@ from explorer.planning.answer import Interval, Plan
 
 def report(plan: Plan) -> str:
     """The plan, its choices, what other laws say, and its notes, on lines of at most 120 characters or so."""
-    lines = [f"{plan.question} ({plan.account}).", f"Law: {plan.title}. {plan.source.rstrip('.')}.", ""]
+    lines = [f"{plan.question} ({plan.account}).", f"Law: {plan.title}; {plan.source.rstrip('.')}.", ""]
     lines += [f"{name:22} {text}".rstrip() for name, text in _facts(plan)]
     asks_loss = plan.goal == "least loss"
     if plan.choices:
@@ -85,7 +85,9 @@ def _loss(value: float) -> str:
     return f"{value:.6f}"
 
 
-def _percent(share: float) -> str:
+def _percent(share: float | None) -> str:
+    if share is None:
+        return "?"
     return f"{100 * share:.2g} %" if share < 1 else f"{100 * share:,.0f} %"
 
 
