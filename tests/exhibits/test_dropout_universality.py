@@ -271,22 +271,18 @@ def test_a_moved_slider_costs_little():
 def raced(finals, peak=1.0):
     """A run in which every schedule ends at the losses given, one a seed, after having been at `peak` times them."""
     curves = {}
+    at = np.array([1.0, 2.0])
     for name, losses in finals.items():
         for seed, loss in enumerate(losses):
-            for figure, measure, end in (
-                ("losses", "test loss", loss),
-                ("training_losses", "training loss", 0.05 * loss),
-            ):
-                series = Series(
-                    f"{name} {seed} {figure}",
-                    figure,
-                    name,
-                    {"schedule": name, "seed": seed, "measure": measure},
-                )
-                best = min(loss, peak * loss) if measure == "test loss" else end
-                curves[series.key] = (series, np.array([1.0, 2.0]), np.array([best, end]))
+            labels = {"schedule": name, "seed": seed, "measure": "test loss"}
+            series = Series(f"{name} {seed}", "networks", name, labels)
+            curves[series.key] = (series, at, np.array([peak * loss, loss]))
+        labels = {"schedule": name, "measure": "mean training loss"}
+        series = Series(f"{name} training", "training_losses", name, labels)
+        curves[series.key] = (series, at, np.array([0.5, 0.05]) * np.mean(losses))
     reach = {name: 2.0 - 0.2 * k for k, name in enumerate(RANKED)}
-    order = Prediction("order", "reach", "", {}, [], details={"reach": reach, "ranked": list(RANKED)})
+    details = {"reach": reach, "ranked": list(RANKED), "baselines": {"none": dict.fromkeys(RANKED, 1.0)}}
+    order = Prediction("order", "reach", "", {}, [], details=details)
     return Measured(curves), {"order": order}
 
 
@@ -438,6 +434,11 @@ def test_what_is_expected_is_sealed_before_the_first_point(records):
         == "From the lowest final test loss to the highest: custom, front half, constant, back half."
     )
     assert set(order.details["reach"]) == {"constant", "front half", "back half", CUSTOM}
+    earliest, least = (
+        order.details["baselines"][name] for name in ("earliest layers first", "least damage first")
+    )
+    assert earliest["front half"] > earliest["constant"] > earliest["back half"]
+    assert least["front half"] == least["back half"] > least["constant"]
 
 
 def test_every_series_is_declared_once_and_measured(records):

@@ -53,8 +53,8 @@ def test_critical_networks_without_dropout(reading, sb2, sw2, q, g):
     assert found.sw2 == pytest.approx(sw2, abs=5e-9)
     assert found.q == pytest.approx(q, abs=5e-9)
     assert g is None or found.g == pytest.approx(g, abs=5e-9)
-    assert found.fixed_gap() == 0
-    assert math.isinf(found.depth_scale())
+    assert found.fixed_gap == 0
+    assert math.isinf(found.depth_scale)
 
 
 @pytest.mark.parametrize(
@@ -70,16 +70,16 @@ def test_critical_networks_without_dropout(reading, sb2, sw2, q, g):
 )
 def test_critical_networks_with_dropout(reading, p, sw2, q, g, h, c, xi):
     found = critical(reading, p)
-    values = (found.sw2, found.q, found.g, found.h, 1 - found.fixed_gap())
+    values = (found.sw2, found.q, found.g, found.h, 1 - found.fixed_gap)
     assert values == pytest.approx((sw2, q, g, h, c), abs=6e-9)
-    assert found.depth_scale() == pytest.approx(xi, abs=6e-7)
+    assert found.depth_scale == pytest.approx(xi, abs=6e-7)
     assert found.chi == pytest.approx(1, abs=1e-12)
 
 
 def test_erf_at_a_tenth():
     found = critical("erf", 0.1)
-    assert 1 - found.fixed_gap() == pytest.approx(0.38953798, abs=5e-9)
-    assert found.depth_scale() == pytest.approx(3.776378, abs=5e-7)
+    assert 1 - found.fixed_gap == pytest.approx(0.38953798, abs=5e-9)
+    assert found.depth_scale == pytest.approx(3.776378, abs=5e-7)
 
 
 @pytest.mark.parametrize(
@@ -87,8 +87,8 @@ def test_erf_at_a_tenth():
 )
 def test_formal_relu(p, h, c, xi):
     found = critical("ReLU-formal", p)
-    assert (found.h, 1 - found.fixed_gap()) == pytest.approx((h, c), abs=5e-9)
-    assert found.depth_scale() == pytest.approx(xi, abs=5e-7)
+    assert (found.h, 1 - found.fixed_gap) == pytest.approx((h, c), abs=5e-9)
+    assert found.depth_scale == pytest.approx(xi, abs=5e-7)
 
 
 @pytest.mark.parametrize(
@@ -103,8 +103,8 @@ def test_formal_relu(p, h, c, xi):
 def test_he_relu(p, c, xi):
     for sw2 in (2.0, 2 * (1 - p)):  # a ReLU's correlations do not know the scale of its weights
         found = law.correlation_map("ReLU-He", p, sw2, 0)
-        assert 1 - found.fixed_gap() == pytest.approx(c, abs=5e-11)
-        assert found.depth_scale() == pytest.approx(xi, abs=1e-10)
+        assert 1 - found.fixed_gap == pytest.approx(c, abs=5e-11)
+        assert found.depth_scale == pytest.approx(xi, abs=1e-10)
         assert (found.h, found.t) == pytest.approx((p, -p))
 
 
@@ -115,8 +115,8 @@ def test_arc_cosine_kernel(c, value):
 
 def test_normal_form_near_alignment():
     found = critical("tanh", 0.01)
-    assert found.normal_gap() == pytest.approx(0.183746, abs=5e-7)
-    assert found.normal_depth_scale() == pytest.approx(10.435787, abs=5e-7)
+    assert found.normal_gap == pytest.approx(0.183746, abs=5e-7)
+    assert found.normal_depth_scale == pytest.approx(10.435787, abs=5e-7)
 
 
 def test_collapse_curves():
@@ -133,9 +133,9 @@ def test_collapse_curves():
 )
 def test_local_slopes_of_the_full_map(reading, delta, nu):
     found = law.critical_maps(reading, np.logspace(-4, -2, 9), SB2)
-    m, log_h = found.fixed_gap(), np.log(found.h)
+    m, log_h = found.fixed_gap, np.log(found.h)
     assert np.polyfit(log_h, np.log(m), 1)[0] == pytest.approx(delta, abs=5e-5)
-    assert -np.polyfit(log_h, np.log(found.depth_scale(m)), 1)[0] == pytest.approx(nu, abs=5e-5)
+    assert -np.polyfit(log_h, np.log(found.depth_scale), 1)[0] == pytest.approx(nu, abs=5e-5)
     class_of = (2 / 3, 1 / 3) if reading == "ReLU-formal" else (1 / 2, 1 / 2)
     assert (delta, nu) == pytest.approx(class_of, abs=0.03)
 
@@ -272,7 +272,7 @@ def test_the_map_is_increasing_and_convex_and_ends_below_one_iff_there_is_dropou
     assert np.all(np.diff(gap, 2) < 1e-9)
     slope = found.slope(m[1:-1])
     assert slope == pytest.approx((gap[2:] - gap[:-2]) / 0.02, rel=2e-2, abs=1e-3)
-    fixed = found.fixed_gap()
+    fixed = found.fixed_gap
     if math.isnan(fixed):
         assert reading == "ReLU-formal"
         assert found.gap(2.0) >= 2 - 1e-12
@@ -280,14 +280,14 @@ def test_the_map_is_increasing_and_convex_and_ends_below_one_iff_there_is_dropou
     assert fixed >= 0
     assert fixed <= 1 or reading == "ReLU-formal"  # a ReLU's real correlations do not fall below zero
     assert found.gap(fixed) == pytest.approx(fixed, abs=1e-10)
-    assert found.depth_scale() >= 0
+    assert found.depth_scale >= 0
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.sampled_from(["tanh", "erf", "ReLU-formal", "ReLU-He"]), st.floats(0, 0.5))
 def test_more_dropout_means_less_correlation(reading, sb2):
     rates = np.logspace(-4, math.log10(0.5), 12)
-    m = law.critical_maps(reading, rates, sb2).fixed_gap()
+    m = law.critical_maps(reading, rates, sb2).fixed_gap
     # Without biases an odd activation loses all: c* = 0 at any rate.
     assert np.all(np.diff(m) > 0) or (sb2 < 1e-3 and np.all(np.diff(m) >= -1e-12))
 
@@ -297,29 +297,29 @@ def test_without_dropout_and_below_criticality_inputs_align(reading, chi):
     critical_sw2 = law.critical_weights(reading, 0, SB2)
     found = law.correlation_map(reading, 0, chi * critical_sw2, SB2)
     if found.chi < 1:
-        assert found.fixed_gap() == 0
-        assert found.depth_scale() == pytest.approx(-1 / math.log(found.chi))
+        assert found.fixed_gap == 0
+        assert found.depth_scale == pytest.approx(-1 / math.log(found.chi))
 
 
 def test_above_criticality_inputs_part_even_without_dropout():
     found = law.correlation_map("tanh", 0, 3.0, SB2)
     assert found.chi > 1
-    assert found.fixed_gap() > 0.1
+    assert found.fixed_gap > 0.1
 
 
 def test_depth_goes_to_the_fixed_point():
     found = critical("tanh", 0.1)
     c = law.correlations("tanh", 0.1, found.sw2, SB2, 1.0, found.q, 200)
     assert c[0] == 1
-    assert c[-1] == pytest.approx(1 - found.fixed_gap(), abs=1e-10)
+    assert c[-1] == pytest.approx(1 - found.fixed_gap, abs=1e-10)
     late = (c[12:20] - c[-1]) / (c[11:19] - c[-1])
-    assert late == pytest.approx(math.exp(-1 / found.depth_scale()), rel=0.02)
+    assert late == pytest.approx(math.exp(-1 / found.depth_scale), rel=0.02)
 
 
 def test_a_variance_off_its_fixed_point_ends_at_the_same_correlation():
     found = critical("tanh", 0.1)
     c = law.correlations("tanh", 0.1, found.sw2, SB2, 1.0, 5.0, 200)
-    assert c[-1] == pytest.approx(1 - found.fixed_gap(), abs=1e-10)
+    assert c[-1] == pytest.approx(1 - found.fixed_gap, abs=1e-10)
     c = law.correlations("ReLU-He", 0.1, 2.0, 0.0, 1.0, 1.0, 200)
     assert c[-1] == pytest.approx(0.6271458849, abs=1e-9)
 
@@ -335,7 +335,7 @@ def test_kinked_collapse_holds_for_small_fields_only(h, worst, at_zero):
     p = h / (1 + h)
     t = -np.linspace(-2, 2, 41) * law.K ** (2 / 3) * h ** (1 / 3)
     found = law.critical_maps("ReLU-formal", np.full(41, p), 0, t)
-    off = found.fixed_gap() / found.normal_gap() - 1
+    off = found.fixed_gap / found.normal_gap - 1
     assert np.abs(off).max() == pytest.approx(worst, rel=0.02)
     assert abs(off[20]) == pytest.approx(at_zero, rel=0.05)
     assert off.argmin() == 0  # t > 0, the chaotic side, and downwards
@@ -348,7 +348,7 @@ def test_smooth_collapse_errs_upwards_and_as_the_root_of_the_field():
         g = critical("tanh", p).g
         t = -np.linspace(-2, 2, 41) * math.sqrt(2 * g * h)
         found = law.critical_maps("tanh", np.full(41, p), SB2, t)
-        off = found.fixed_gap() / found.normal_gap() - 1
+        off = found.fixed_gap / found.normal_gap - 1
         assert off.argmax() == 0
         assert off.max() == pytest.approx(worst, rel=0.1)
         at_zero.append(off[20])
@@ -357,14 +357,14 @@ def test_smooth_collapse_errs_upwards_and_as_the_root_of_the_field():
 
 def test_he_relu_reaches_the_kinked_law_as_the_rate_falls():
     for p, ratio in ((1e-5, 0.9993), (1e-4, 0.9967), (1e-3, 0.9852)):
-        m = law.correlation_map("ReLU-He", p, 2.0, 0).fixed_gap()
+        m = law.correlation_map("ReLU-He", p, 2.0, 0).fixed_gap
         assert m / (p / law.K) ** (2 / 3) == pytest.approx(ratio, abs=6e-5)
 
 
 def test_at_teaching_size_the_normal_form_is_a_quarter_to_a_third_off():
     found = critical("tanh", 0.1)
-    assert 0.25 < 1 - found.normal_gap() / found.fixed_gap() < 0.35
-    assert 0.25 < 1 - found.normal_depth_scale() / found.depth_scale() < 0.36
+    assert 0.25 < 1 - found.normal_gap / found.fixed_gap < 0.35
+    assert 0.25 < 1 - found.normal_depth_scale / found.depth_scale < 0.36
 
 
 # -- traps
@@ -456,8 +456,8 @@ def test_critical_gelu_does_not_keep_its_variance():
     """E[phi phi''] > 0 where chi = 1: the variance leaves q*, so that the critical map is a formal one."""
     found = law.critical_maps("GELU", np.array([0.0, 0.01]), SB2)
     assert found.chi == pytest.approx(1)
-    assert np.all(found.variance_slope() > 1.03)
-    assert law.critical_maps("tanh", np.array([0.0, 0.1]), SB2).variance_slope().max() < 1
+    assert np.all(found.variance_slope > 1.03)
+    assert law.critical_maps("tanh", np.array([0.0, 0.1]), SB2).variance_slope.max() < 1
 
 
 @pytest.mark.parametrize("p", [-0.1, 1.0, 1.5, math.nan])

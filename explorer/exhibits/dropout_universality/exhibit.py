@@ -66,7 +66,7 @@ NO_MAP = (
     "No weight variance makes chi = 1 for this activation, dropout rate and bias variance. Lower the rate, choose "
     "another activation, or set the weight variance yourself."
 )
-MODEL_LOSS = Axis("loss", "nats/image", scale="log")
+TEST_LOSS = Axis("test loss", "nats/image")
 
 
 @functools.lru_cache(maxsize=8)
@@ -435,7 +435,7 @@ class DropoutUniversality(Exhibit):
     @figure(
         "Regularisation reach of schedules at this budget",
         x=Axis("schedule"),
-        y=Axis("V over that of constant dropout", low=0, high=2),
+        y=Axis("V over constant's", low=0, high=2),
         needs=BUDGET,
         caption="The theory's order: the larger V, the lower the test loss should be. For ReLU networks, as they are "
         "trained here.",
@@ -475,19 +475,19 @@ class DropoutUniversality(Exhibit):
     @figure(
         "Test loss while they train",
         x=Axis("epoch"),
-        y=MODEL_LOSS,
+        y=TEST_LOSS,
         needs=(),
         live=True,
-        caption="One dot a network, measured without dropout. Networks of one seed share their initial weights, "
-        "images, labels, batches and the luck of their masks.",
+        caption="Means over seeds, measured without dropout. Networks of one seed share their initial weights, images, "
+        "labels, batches and the luck of their masks.",
     )
     def losses(self) -> list[Curve]:
         return []
 
     @figure(
         "Where they end, against the theory's order",
-        x=Axis("reach V over that of constant dropout", low=0.4, high=1.7),
-        y=Axis("final test loss over that of constant dropout"),
+        x=Axis("reach V over constant's", low=0.3, high=1.8),
+        y=Axis("final loss over constant's"),
         needs=(),
         live=True,
         caption="One dot a network, over the one of constant dropout with the same seed. If the order is right, the "
@@ -499,13 +499,24 @@ class DropoutUniversality(Exhibit):
     @figure(
         "Training loss",
         x=Axis("epoch"),
-        y=MODEL_LOSS,
+        y=Axis("training loss", "nats/image", scale="log"),
         needs=(),
         live=True,
-        caption="Measured without dropout, on wrong labels too. Far below the test loss is over-fitted, the regime of "
-        "the claim.",
+        caption="Means over seeds, without dropout, on wrong labels too. Far below the test loss is over-fitted, the "
+        "regime of the claim.",
     )
     def training_losses(self) -> list[Curve]:
+        return []
+
+    @figure(
+        "Test loss of every network",
+        x=Axis("epoch"),
+        y=TEST_LOSS,
+        needs=(),
+        live=True,
+        caption="One dot a network and measurement: what the verdicts and the table are made of.",
+    )
+    def networks(self) -> list[Curve]:
         return []
 
     def _constant_scale(self) -> float:
@@ -542,7 +553,10 @@ class DropoutUniversality(Exhibit):
             found.append(Readout("g = F''(1)", float(field.g)))
             found.append(Readout("q*", float(field.q), doc="Variance that pre-activations settle at"))
         found.append(Readout("normal form's m*", normal, "", f"{normal:.4g} ({off:+.0%})"))
-        found.append(Readout("class", text=_class_of(field.activation.kinked)))
+        word = "kinked: 2/3, 1/3" if field.activation.kinked else "smooth: 1/2, 1/2"
+        found.append(
+            Readout("class", text=word, doc="Powers of h by which m* rises and ξ falls at criticality")
+        )
         if note := self._note(field):
             found.append(Readout("note", text=note))
         return found
@@ -584,7 +598,7 @@ class DropoutUniversality(Exhibit):
     # -- train ---------------------------------------------------------------------------------------------------------
 
     @trial(
-        figures=("losses", "final_losses", "training_losses", "reach"),
+        figures=("losses", "final_losses", "training_losses", "reach", "networks"),
         seconds={"quick": 15, "default": 40, "large": 900},
         title="Train every schedule on digits, at one budget",
     )
@@ -628,7 +642,7 @@ class DropoutUniversality(Exhibit):
         }
 
     @trial(
-        figures=("losses", "final_losses", "training_losses"),
+        figures=("losses", "final_losses", "training_losses", "networks"),
         seconds={"quick": 15, "default": 75, "long": 300, "large": 1200},
         title="The same with tiny vision transformers",
     )
@@ -668,7 +682,7 @@ class DropoutUniversality(Exhibit):
     def order(self, measured: Measured, sealed: Mapping[str, Prediction]) -> Comparison:
         """Of the means over seeds; the interval redraws those means as their scatter over seeds allows."""
         details = sealed["order"].details
-        finals, _ = _ends(measured)
+        finals, bests = _ends(measured)
         names = [name for name in details["ranked"] if name in finals]
         if len(names) < len(details["ranked"]) or len(names) < 2:
             return Comparison(math.nan, None, 0, 0, "Not all schedules were trained.")
@@ -680,11 +694,11 @@ class DropoutUniversality(Exhibit):
             interval=tau_interval(reach, -found),
             seeds=len(found),
             points=found.size,
-            scope=f"From the lowest final test loss: {', '.join(by_loss)}. {_regime(measured)}",
+            scope=f"From the lowest final test loss: {', '.join(by_loss)}. Early-stopped, tau is "
+            f"{kendall_tau(reach, -np.array([bests[name].mean() for name in names])):.2f}. {_regime(measured)}",
             baselines={
-                "early-stopped test loss": float(
-                    kendall_tau(reach, -np.array([_ends(measured)[1][name].mean() for name in names]))
-                )
+                simple: float(kendall_tau(np.array([guess[name] for name in names]), -found.mean(axis=0)))
+                for simple, guess in details["baselines"].items()
             },
         )
 
@@ -765,7 +779,7 @@ class DropoutUniversality(Exhibit):
         finals, bests = _ends(measured)
         if trial == "propagation" or "constant" not in finals:
             return []
-        trained, _ = _ends(measured, "training loss")
+        trained = _trained(measured)
         reach = sealed["order"].details["reach"] if "order" in sealed else {}
         rows = []
         for name, final in finals.items():
@@ -781,7 +795,7 @@ class DropoutUniversality(Exhibit):
                     "" if itself else f"{sign_test(late.wins, late.seeds):.2g}",
                     float(bests[name].mean()),
                     "" if itself else f"{early.mean:+.1f} ± {early.error:.1f}",
-                    float(trained[name].mean()) if name in trained else "",
+                    trained.get(name, math.nan),
                 )
             )
         return [
@@ -816,17 +830,11 @@ def _dot(key: str, label: str, x: Any, y: Any) -> Curve:
     return Curve(key, label, np.array([float(x)]), np.array([float(y)]), style="dots", emphasis=True)
 
 
-def _class_of(kinked: bool) -> str:
-    return "kinked: m* ~ h^(2/3), ξ ~ h^(-1/3)" if kinked else "smooth: m* ~ h^(1/2), ξ ~ h^(-1/2)"
-
-
-def _ends(
-    measured: Measured, measure: str = "test loss"
-) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Last and least loss of every schedule, one number a seed, for the seeds that all schedules have."""
+def _ends(measured: Measured) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
+    """Last and least test loss of every schedule, one number a seed, for the seeds that all schedules have."""
     last: dict[str, dict[Any, float]] = {}
     least: dict[str, dict[Any, float]] = {}
-    for series, _, y in measured.where(measure=measure):
+    for series, _, y in measured.where(measure="test loss"):
         if len(y):
             name, seed = str(series.labels["schedule"]), series.labels["seed"]
             last.setdefault(name, {})[seed] = float(y[-1])
@@ -838,6 +846,12 @@ def _ends(
         return {name: one for name, one in kept.items() if len(one)}
 
     return ordered(last), ordered(least)
+
+
+def _trained(measured: Measured) -> dict[str, float]:
+    """Last training loss of every schedule, a mean over seeds."""
+    found = measured.where(measure="mean training loss")
+    return {str(series.labels["schedule"]): float(y[-1]) for series, _, y in found if len(y)}
 
 
 def _relative(a: np.ndarray, b: np.ndarray) -> Any:
@@ -856,19 +870,18 @@ def _back_against_constant(measured: Measured) -> Comparison:
         late.interval,
         late.seeds,
         2 * late.seeds,
-        f"Worse in {worse} of {late.seeds} seeds; sign test p = {sign_test(worse, late.seeds):.3g}. "
-        f"{_regime(measured)}",
-        baselines={"at the best epoch, %": early.mean},
+        f"Worse in {worse} of {late.seeds} seeds; sign test p = {sign_test(worse, late.seeds):.3g}. At the best epoch "
+        f"{early.mean:+.1f} ± {early.error:.1f} %. {_regime(measured)}",
     )
 
 
 def _regime(measured: Measured) -> str:
     """In words and numbers, whether the networks with constant dropout were over-fitted."""
     finals, bests = _ends(measured)
-    trained, _ = _ends(measured, "training loss")
+    trained = _trained(measured)
     if not ("constant" in finals and "constant" in trained):
         return ""
-    test, train = float(finals["constant"].mean()), float(trained["constant"].mean())
+    test, train = float(finals["constant"].mean()), trained["constant"]
     rise = _relative(finals["constant"], bests["constant"]).mean
     word = "Over-fitted" if train < OVERFITTED * test else "Not over-fitted"
     return (

@@ -12,6 +12,7 @@ import torch
 from explorer.exhibits.dropout_universality.schedules import (
     EQUAL_BUDGET,
     RANKED,
+    damage,
     profile,
     relative_reach,
     rescaled,
@@ -24,8 +25,8 @@ from explorer.training.random_network import correlations_by_layer
 from explorer.training.vision_transformer import VisionTransformer
 
 CUSTOM = "custom"
-TEST, TRAIN, PLACED = "losses", "training_losses", "final_losses"
-"""The figures: test loss by epoch, training loss by epoch, final test loss by reach."""
+MEAN, TRAIN, EACH, PLACED = "losses", "training_losses", "networks", "final_losses"
+"""The figures: test and training loss by epoch, means over seeds; test loss of each network; final losses by reach."""
 
 
 def run(
@@ -59,9 +60,9 @@ def run(
         transformer: train a vision transformer in place of a plain ReLU network.
 
     Yields:
-        Series (labels schedule, seed, measure), one Prediction before the first Point, Points (x = epoch, y = nats an
-        image; at the end x = reach over that of constant dropout, y = test loss over that of constant dropout with
-        the same seed), Progress.
+        Series (labels schedule, measure, and seed but for means over seeds), one Prediction before the first Point,
+        Points (x = epoch, y = nats an image; at the end x = reach over that of constant dropout, y = test loss over
+        that of constant dropout with the same seed), Progress.
 
     Raises:
         BadInput: a schedule, a budget or a size that cannot be.
@@ -75,11 +76,12 @@ def run(
 
     # 1. Name every curve.
     for name in rates:
+        yield _series(MEAN, name, "mean test loss")
+        yield _series(TRAIN, name, "mean training loss")
         for seed in all_seeds:
-            for figure, measure in ((TEST, "test loss"), (TRAIN, "training loss")):
-                yield _series(figure, name, seed, measure)
+            yield _series(EACH, name, "test loss", seed)
             if name in placed:
-                yield _series(PLACED, name, seed, "final loss")
+                yield _series(PLACED, name, "final loss", seed)
 
     # 2. Say what is expected, before anything is trained.
     yield _order(rates, placed, budget)
@@ -108,19 +110,18 @@ def run(
         if isinstance(event, Tick):
             yield Progress(event.done, note=note)
             continue
-        final = event.test_loss.double().numpy()
-        for condition, name in enumerate(rates):
-            for at, seed in enumerate(all_seeds):
-                yield Point(_key(TEST, name, seed), event.epoch, final[condition, at])
-                yield Point(_key(TRAIN, name, seed), event.epoch, float(event.train_loss[condition, at]))
+        final, trained = event.test_loss.double().numpy(), event.train_loss.double().numpy()
+        for name, losses, learnt in zip(rates, final, trained, strict=True):
+            yield Point(_key(MEAN, name), event.epoch, losses.mean())
+            yield Point(_key(TRAIN, name), event.epoch, learnt.mean())
+            for seed, loss in zip(all_seeds, losses, strict=True):
+                yield Point(_key(EACH, name, seed), event.epoch, loss)
 
     # 4. Put what was found over what was expected.
-    relative = final / final[list(rates).index("constant")]
-    for condition, name in enumerate(rates):
+    for name, losses in zip(rates, final / final[list(rates).index("constant")], strict=True):
         if name in placed:
-            for at, seed in enumerate(all_seeds):
-                x = relative_reach(rates[name], budget)
-                yield Point(_key(PLACED, name, seed), x, relative[condition, at])
+            for seed, loss in zip(all_seeds, losses, strict=True):
+                yield Point(_key(PLACED, name, seed), relative_reach(rates[name], budget), loss)
     yield Progress(1.0, note="done")
 
 
@@ -132,19 +133,23 @@ def _transformer(width: int, depth: int, seeds: Sequence[int], copies: int) -> V
     return VisionTransformer(width, depth, seeds, copies)
 
 
-def _key(figure: str, name: str, seed: int) -> str:
-    return f"{name}, seed {seed}, {figure}"
+def _key(figure: str, name: str, seed: int | None = None) -> str:
+    return f"{name}, {figure}" if seed is None else f"{name}, seed {seed}, {figure}"
 
 
-def _series(figure: str, name: str, seed: int, measure: str) -> Series:
-    labels: dict[str, Any] = {"schedule": name, "seed": seed, "measure": measure}
-    return Series(_key(figure, name, seed), figure, name, labels)
+def _series(figure: str, name: str, measure: str, seed: int | None = None) -> Series:
+    labels: dict[str, Any] = {"schedule": name, "measure": measure}
+    return Series(_key(figure, name, seed), figure, name, labels if seed is None else labels | {"seed": seed})
 
 
 def _order(rates: dict[str, np.ndarray], placed: Sequence[str], budget: float) -> Prediction:
-    """The reach of every schedule of equal budget: the larger, the lower its test loss should be."""
+    """The reach of every schedule of equal budget: the larger, the lower its test loss should be.
+
+    Beside it two simpler guesses, also the larger the better: less damage, and dropout in earlier layers.
+    """
     reach = {name: relative_reach(rates[name], budget) for name in placed}
     order = sorted(placed, key=lambda name: -reach[name])
+    layers = np.arange(len(rates[order[0]]))
     return Prediction(
         name="order",
         figure="reach",
@@ -156,7 +161,16 @@ def _order(rates: dict[str, np.ndarray], placed: Sequence[str], budget: float) -
             )
         ],
         note=f"From the lowest final test loss to the highest: {', '.join(order)}.",
-        details={"reach": reach, "ranked": [name for name in RANKED if name in reach]},
+        details={
+            "reach": reach,
+            "ranked": [name for name in RANKED if name in reach],
+            "baselines": {
+                "least damage first": {name: -round(damage(rates[name], 1 / 3), 9) for name in placed},
+                "earliest layers first": {
+                    name: -round(float(layers @ rates[name]) / budget, 9) for name in placed
+                },
+            },
+        },
     )
 
 
