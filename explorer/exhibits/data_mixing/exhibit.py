@@ -244,8 +244,8 @@ class DataMixing(Exhibit):
         x=Axis("domain"),
         y=Axis("capacity x", "M parameters"),
         needs=LAW,
-        caption="The head H is the same parameters for all; the tails share the rest. Raise one weight and the other "
-        "tails shrink, though their data did not change: this is the competition.",
+        caption="The head H is the same parameters for all; the tails share the rest. Raise one weight and the others' "
+        "tails shrink: this is the competition.",
     )
     def capacity(self) -> list[Curve]:
         split = mixing.split_capacity(self.h, self.N, np.asarray(self.b), np.asarray(self.c), self.H)
