@@ -426,6 +426,8 @@ def test_a_real_sweep_beats_the_mean_of_the_fitted(measured, sealed):
         ({"held_out": 1}, "held_out = 1 is too few"),
         ({"first_seed": -1}, "first_seed = -1"),
         ({"steps": 20_000}, "suffice for"),
+        ({"yours": [0.5, 0.5]}, "2 weights were given for 3 entries"),
+        ({"yours": [0.5, 0.5, 0.5]}, "have to sum to 1"),
         ({"model": "rnn"}, "no model called"),
         ({"tokenizer": "words"}, "no tokenizer"),
     ],

@@ -38,7 +38,7 @@ LAW = {"h", "N", "D", "H", "start", *COEFFICIENTS}
 LOSS = Axis("loss", "nats/token")
 START = next(iter(SETS))
 N_BOUNDS, D_BOUNDS, H_BOUNDS = (1e-3, 1e6), (1e-5, 1e5), (1e-6, 1e3)
-DOMAINS = ["prose, code, sums", "prose, code, names", "prose, code, names, sums"]
+DOMAINS = ["prose, code, sums", "prose, code, names"]
 
 
 def _by_domain(symbol: str, label: str, bounds: tuple[float, float], scale: str, unit: str = "") -> Profile:

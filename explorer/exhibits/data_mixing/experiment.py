@@ -112,7 +112,10 @@ def run(
     names = [text.name for text in texts]
     K = len(names)
     fitted, held = fitted_mixtures(K), held_out_mixtures(K, held_out, first_seed)
-    room = longest_pass(texts, [1 - (K - 1) * LEAST] * K, model, batch)
+    if yours is not None:
+        yours = check_weights(yours, names)
+    heaviest = np.maximum(1 - (K - 1) * LEAST, yours if yours is not None else 0.0)
+    room = longest_pass(texts, np.broadcast_to(heaviest, K).tolist(), model, batch)
     if room < steps:
         raise BadInput(
             f"The domains {', '.join(names)} suffice for {room:,} steps without reading anything twice, "
@@ -268,9 +271,7 @@ def _choices(
         "uniform": [1 / K] * K,
     }
     if yours is not None:
-        if len(yours) != K:
-            raise BadInput(f"Your mixture has {len(yours)} weights for {K} domains; give one for each.")
-        best["yours"] = list(check_weights(yours))
+        best["yours"] = list(yours)
     trained: list[list[float]] = []
     place: dict[str, int] = {}
     for name, h in best.items():
