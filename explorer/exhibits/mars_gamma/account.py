@@ -56,9 +56,7 @@ class Account:
                 yield Series(key, "probe", f"{name}, {rate}", {**first, "quantity": quantity})
 
     def _loss_series(self, member: Member, figure: str) -> Series:
-        name = {0.0: "AdamW, γ = 0", 1.0: "MVR, γ = 1"}.get(member.gamma, f"γ = {member.gamma:g}")
-        if member.form == "approximate":
-            name = f"γ = {member.gamma:g}, one gradient"
+        name = _name(member.gamma) if member.form != "approximate" else f"γ = {member.gamma:g}, one gradient"
         return Series(
             _member_key(member, figure),
             figure,
@@ -75,7 +73,7 @@ class Account:
         )
 
     def _rate(self, level: str) -> str:
-        return f"rate {self.rates[level]:.3g}"
+        return _rate(self.rates[level])
 
     def note(
         self, event: Loss | Probed | Clipped | Tick, begin: float, end: float, doing: str
@@ -189,7 +187,7 @@ def sealed_edges(gammas: Sequence[float], b1: float, recipe: Recipe) -> Predicti
         law="stability edge",
         coefficients={"b1": b1},
         curves=[
-            PredictedCurve(f"edge {gamma:g}", f"edge of γ = {gamma:g}", x, [float(edge(gamma, b1))] * 2)
+            PredictedCurve(f"edge {gamma:g}", _name(gamma), x, [float(edge(gamma, b1))] * 2)
             for gamma in gammas
         ],
         note="Largest stable rate × curvature of each γ, 2 (1 + b1) / (1 - b1 + 2 γ b1), from the algorithm alone.",
@@ -208,9 +206,11 @@ def sealed_orders(account: Account, gammas: Sequence[float], b1: float, corpus: 
             "edge": order_below_edge(gammas, one["L"], one["delta"], one["eta_h"], b1),
         }
         orders[level] = {name: order.tolist() for name, order in both.items()}
-        rate = f"rate {one['rate']:.3g}"
-        for name, label in (("similarity", "similarity alone"), ("edge", "similarity below the edge")):
-            curves.append(PredictedCurve(f"{name} {level}", f"{label}, {rate}", x, orders[level][name]))
+        rate = _rate(one["rate"])  # a label of its own would get a colour of its own
+        curves.append(PredictedCurve(f"edge {level}", rate, x, orders[level]["edge"], style="dashed"))
+        curves.append(
+            PredictedCurve(f"similarity {level}", rate, x, orders[level]["similarity"], style="dots")
+        )
     above = {
         level: [gamma for gamma in gammas if float(edge(gamma, b1)) < facts[level]["eta_h"]]
         for level in LEVELS
@@ -246,6 +246,14 @@ def sealed_orders(account: Account, gammas: Sequence[float], b1: float, corpus: 
             },
         },
     )
+
+
+def _name(gamma: float) -> str:
+    return {0.0: "AdamW, γ = 0", 1.0: "MVR, γ = 1"}.get(gamma, f"γ = {gamma:g}")
+
+
+def _rate(rate: float) -> str:
+    return f"rate {rate:.3g}"
 
 
 def _key(what: str, level: str, seed: int) -> str:

@@ -207,8 +207,10 @@ class MarsGamma(Exhibit):
         x=GAMMA,
         y=Axis("place among the γ"),
         needs=SIMILARITY | {"b1", "eta_h"},
-        caption="Lines: the sliders' L, δ and η h. Dashed: what the probe of AdamW said before any other γ was "
-        "trained. Dots: measured, seed by seed. γ = 0 is drawn at 0.001.",
+        caption="Lines: the sliders' L, δ and η h. From a run, one colour a rate: dots are measured, seed by seed. "
+        "What the probe of AdamW said before any other γ was trained: dashed for similarity below the edge, rings "
+        "for similarity alone. γ = 0 is drawn at 0.001.",
+        shown=False,
     )
     def order(self) -> list[Curve]:
         gammas = with_gamma(list(GAMMAS), self.gamma)
@@ -216,8 +218,8 @@ class MarsGamma(Exhibit):
         alone = similarity_order(gammas, self.L, self._delta)
         below = order_below_edge(gammas, self.L, self._delta, self.eta_h, self.b1)
         return [
-            Curve("similarity", "similarity alone, sliders", x, alone),
-            Curve("edge", "similarity below the edge, sliders", x, below),
+            Curve("similarity", "similarity alone", x, alone),
+            Curve("edge", "below the edge", x, below),
         ]
 
     @figure(
@@ -332,7 +334,7 @@ class MarsGamma(Exhibit):
 
     @figure(
         "Loss at the high rate, by FLOPs",
-        x=Axis("training FLOPs"),
+        x=Axis("training FLOPs", scale="log"),
         y=LOSS,
         live=True,
         caption="The exact correction takes two backward passes a step; AdamW and the one-gradient form take one.",
@@ -357,8 +359,8 @@ class MarsGamma(Exhibit):
         x=CHARACTERS,
         y=Axis("rate × largest curvature under Adam", scale="log"),
         live=True,
-        caption="Curvature of the loss in the coordinates that Adam's step sizes make. Dashed: the edge of each γ; "
-        "dots: AdamW, and MVR on the first seed.",
+        caption="Curvature of the loss in the coordinates that Adam's step sizes make. Dashed: the edge of each γ, "
+        "in its colour; dots: AdamW, and MVR on the first seed.",
         empty="Press Train.",
     )
     def sharpness(self) -> list[Curve]:
