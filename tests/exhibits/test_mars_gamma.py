@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -326,7 +327,10 @@ TINY = {
 
 @pytest.fixture(scope="module")
 def trained():
-    return list(run(**TINY))
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)  # as in a worker; on a busy computer two wait for each other
+    yield list(run(**TINY))
+    torch.set_num_threads(threads)
 
 
 def collected(records):

@@ -15,6 +15,15 @@ B1, B2, DECAY = 0.95, 0.99, 0.01
 VOCABULARY = 11
 
 
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """As in a worker; on a busy computer two threads wait for each other."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
 def decoder(seeds=(0, 1)):
     return Decoder(16, seeds, VOCABULARY)
 

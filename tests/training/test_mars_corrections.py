@@ -21,6 +21,15 @@ VOCABULARY = 11
 RECIPE = Recipe(width=16, vocabulary=VOCABULARY, batch=2, steps=6, warm_up=2)
 
 
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """As in a worker; on a busy computer two threads wait for each other."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
 @pytest.fixture(scope="module")
 def text():
     ids = np.random.default_rng(0).integers(VOCABULARY, size=4_000).astype(np.uint8)

@@ -14,6 +14,15 @@ from explorer.training.probe import Moments, curvature, differences, square, sum
 VOCABULARY = 11
 
 
+@pytest.fixture(autouse=True, scope="module")
+def one_thread():
+    """As in a worker; on a busy computer two threads wait for each other."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(threads)
+
+
 def answer(generator):
     """What a generator returns at its end."""
     while True:
