@@ -183,6 +183,7 @@ def run(
     yield _seal_held_out(one_size, held, fitted, names, widths[-1], N[widths[-1]], D)
     late = [step * tokens_a_step(model, batch) / BILLION for step in checkpoints[-FITTED_CHECKPOINTS:]]
     all_sizes = _fit_all_sizes(means[:, -FITTED_CHECKPOINTS:], fitted, [N[w] for w in widths], late)
+    yield Progress(costs[0] / whole, tokens, "looking for the best mixtures")
     chosen = _choices(one_size, all_sizes, means[-1, -1], fitted, N[target], D, yours)
     larger = Stage("larger", [target], np.array([*fitted, *chosen["trained"]]), "training the larger model")
     end = _fit_all_sizes(means[:, -1:], fitted, [N[w] for w in widths], late[-1:])
