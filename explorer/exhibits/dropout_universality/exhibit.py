@@ -27,7 +27,7 @@ from explorer.exhibits import (
     figure,
     trial,
 )
-from explorer.exhibits.dropout_universality import law, sizes
+from explorer.exhibits.dropout_universality import law, outcome, sizes
 from explorer.exhibits.dropout_universality.law import CorrelationMap
 from explorer.exhibits.dropout_universality.ranking import kendall_tau, sign_test, tau_interval
 from explorer.exhibits.dropout_universality.schedules import (
@@ -50,8 +50,6 @@ CUSTOM = "custom"
 FEWEST_LAYERS = 30
 """Layers that correlations are followed through, at least: several depth scales."""
 REFERENCE_WIDTH = 1024
-OVERFITTED = 0.25
-"""A training loss below this share of the test loss is called over-fitted."""
 FIELD = {"p", "activation", "critical", "sw2", "sb2"}
 BUDGET = {"depth", "hbar", "schedule", "h"}
 SHOWN_RATES = np.concatenate([np.logspace(-4, -1, 13), [0.16, 0.25, 0.35, 0.5]])
@@ -682,7 +680,7 @@ class DropoutUniversality(Exhibit):
     def order(self, measured: Measured, sealed: Mapping[str, Prediction]) -> Comparison:
         """Of the means over seeds; the interval redraws those means as their scatter over seeds allows."""
         details = sealed["order"].details
-        finals, bests = _ends(measured)
+        finals, bests = outcome.ends(measured)
         names = [name for name in details["ranked"] if name in finals]
         if len(names) < len(details["ranked"]) or len(names) < 2:
             return Comparison(math.nan, None, 0, 0, "Not all schedules were trained.")
@@ -695,7 +693,7 @@ class DropoutUniversality(Exhibit):
             seeds=len(found),
             points=found.size,
             scope=f"From the lowest final test loss: {', '.join(by_loss)}. Early-stopped, tau is "
-            f"{kendall_tau(reach, -np.array([bests[name].mean() for name in names])):.2f}. {_regime(measured)}",
+            f"{kendall_tau(reach, -np.array([bests[name].mean() for name in names])):.2f}. {outcome.regime(measured)}",
             baselines={
                 simple: float(kendall_tau(np.array([guess[name] for name in names]), -found.mean(axis=0)))
                 for simple, guess in details["baselines"].items()
@@ -710,7 +708,7 @@ class DropoutUniversality(Exhibit):
         sense="above",
     )
     def back_is_worse(self, measured: Measured, sealed: Mapping[str, Prediction]) -> Comparison:
-        return _back_against_constant(measured)
+        return outcome.back_against_constant(measured)
 
     @agreement(
         trial="schedules",
@@ -719,7 +717,7 @@ class DropoutUniversality(Exhibit):
         sense="above",
     )
     def back_is_worse_each_time(self, measured: Measured, sealed: Mapping[str, Prediction]) -> Comparison:
-        finals, _ = _ends(measured)
+        finals, _ = outcome.ends(measured)
         if not {"back half", "constant"} <= set(finals):
             return Comparison(math.nan, None, 0, 0, "Not all schedules were trained.")
         found = 100 * (finals["back half"] / finals["constant"] - 1)
@@ -772,52 +770,11 @@ class DropoutUniversality(Exhibit):
     def back_is_worse_in_transformers(
         self, measured: Measured, sealed: Mapping[str, Prediction]
     ) -> Comparison:
-        return _back_against_constant(measured)
+        return outcome.back_against_constant(measured)
 
     def tables(self, trial: str, measured: Measured, sealed: Mapping[str, Prediction]) -> list[Table]:
         """Final and early-stopped losses side by side; the front schedules are reported here, not judged."""
-        finals, bests = _ends(measured)
-        if trial == "propagation" or "constant" not in finals:
-            return []
-        trained = _trained(measured)
-        reach = sealed["order"].details["reach"] if "order" in sealed else {}
-        rows = []
-        for name, final in finals.items():
-            late, early = (_relative(one[name], one["constant"]) for one in (finals, bests))
-            itself = name == "constant"
-            rows.append(
-                (
-                    name,
-                    f"{reach[name]:.3f}" if name in reach else "",
-                    float(final.mean()),
-                    "" if itself else f"{late.mean:+.1f} ± {late.error:.1f}",
-                    "" if itself else f"{late.wins} of {late.seeds}",
-                    "" if itself else f"{sign_test(late.wins, late.seeds):.2g}",
-                    float(bests[name].mean()),
-                    "" if itself else f"{early.mean:+.1f} ± {early.error:.1f}",
-                    trained.get(name, math.nan),
-                )
-            )
-        return [
-            Table(
-                "Test loss at the last epoch, and at the best one",
-                (
-                    "schedule",
-                    "V",
-                    "final loss",
-                    "vs constant, %",
-                    "lower in seeds",
-                    "sign test p",
-                    "best-epoch loss",
-                    "vs constant, %",
-                    "training loss",
-                ),
-                tuple(rows),
-                f"{_regime(measured)} Differences are paired by seed, with their standard error. The best epoch is "
-                "chosen on the test images themselves, for every schedule alike. The published gains of 18 to 35 % are "
-                "of the last epoch; early stopping leaves 1.4 to 2.7 % of them in the published runs.",
-            )
-        ]
+        return [] if trial == "propagation" else outcome.tables(measured, sealed)
 
 
 def _inside(m: np.ndarray) -> np.ndarray:
@@ -828,63 +785,3 @@ def _inside(m: np.ndarray) -> np.ndarray:
 def _dot(key: str, label: str, x: Any, y: Any) -> Curve:
     """One marked point; nothing where a coordinate is not a number, or not above zero on both axes."""
     return Curve(key, label, np.array([float(x)]), np.array([float(y)]), style="dots", emphasis=True)
-
-
-def _ends(measured: Measured) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:
-    """Last and least test loss of every schedule, one number a seed, for the seeds that all schedules have."""
-    last: dict[str, dict[Any, float]] = {}
-    least: dict[str, dict[Any, float]] = {}
-    for series, _, y in measured.where(measure="test loss"):
-        if len(y):
-            name, seed = str(series.labels["schedule"]), series.labels["seed"]
-            last.setdefault(name, {})[seed] = float(y[-1])
-            least.setdefault(name, {})[seed] = float(y.min())
-    shared = set.intersection(*(set(one) for one in last.values())) if last else set()
-
-    def ordered(found: dict[str, dict[Any, float]]) -> dict[str, np.ndarray]:
-        kept = {name: np.array([one[seed] for seed in sorted(shared)]) for name, one in found.items()}
-        return {name: one for name, one in kept.items() if len(one)}
-
-    return ordered(last), ordered(least)
-
-
-def _trained(measured: Measured) -> dict[str, float]:
-    """Last training loss of every schedule, a mean over seeds."""
-    found = measured.where(measure="mean training loss")
-    return {str(series.labels["schedule"]): float(y[-1]) for series, _, y in found if len(y)}
-
-
-def _relative(a: np.ndarray, b: np.ndarray) -> Any:
-    """How much a is above b, seed by seed, in %."""
-    return paired_difference((100 * (a / b - 1)).tolist(), [0.0] * len(a))
-
-
-def _back_against_constant(measured: Measured) -> Comparison:
-    finals, bests = _ends(measured)
-    if not {"back half", "constant"} <= set(finals):
-        return Comparison(math.nan, None, 0, 0, "Not all schedules were trained.")
-    late, early = (_relative(one["back half"], one["constant"]) for one in (finals, bests))
-    worse = late.seeds - late.wins
-    return Comparison(
-        late.mean,
-        late.interval,
-        late.seeds,
-        2 * late.seeds,
-        f"Worse in {worse} of {late.seeds} seeds; sign test p = {sign_test(worse, late.seeds):.3g}. At the best epoch "
-        f"{early.mean:+.1f} ± {early.error:.1f} %. {_regime(measured)}",
-    )
-
-
-def _regime(measured: Measured) -> str:
-    """In words and numbers, whether the networks with constant dropout were over-fitted."""
-    finals, bests = _ends(measured)
-    trained = _trained(measured)
-    if not ("constant" in finals and "constant" in trained):
-        return ""
-    test, train = float(finals["constant"].mean()), trained["constant"]
-    rise = _relative(finals["constant"], bests["constant"]).mean
-    word = "Over-fitted" if train < OVERFITTED * test else "Not over-fitted"
-    return (
-        f"{word}: constant dropout ended at a training loss of {train:.3g} and a test loss of {test:.3g}, "
-        f"{rise:.0f} % above its lowest."
-    )
