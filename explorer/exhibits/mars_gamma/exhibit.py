@@ -462,7 +462,7 @@ class MarsGamma(Exhibit):
             "probe",
             "clipped",
         ),
-        seconds={"quick": 15, "default": 65, "wide": 300, "large": 1800},
+        seconds={"quick": 15, "default": 60, "wide": 250, "large": 1800},
         title="Train one model a γ, at a high rate and at a tenth of it",
     )
     def gammas(self, size: str) -> dict[str, Any]:

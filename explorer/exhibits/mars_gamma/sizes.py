@@ -5,7 +5,8 @@ width 16, 150 to 300 steps, and width 32, 240 to 300 steps, both at peak rates o
 width 64, 400 steps, at 3e-4 to 6e-3. AdamW's own best rate at width 32 was 1e-2, and there MVR ended above it; at 3e-3
 and width 32 it did not, at 3e-3 and width 64 it did. The rate's default is AdamW's best. Runs of up to 150 steps at a
 tenth of it have hardly left the entropy of single characters, and MVR gains nothing there. The seeds start at 10: none
-of those was looked at before.
+of those was looked at before. "large" reads the prose 40 times, the code 4 times: take the code there, or a text of
+your own. It has not been run.
 """
 
 from __future__ import annotations
