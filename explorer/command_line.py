@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 import time
 from dataclasses import asdict
@@ -94,6 +95,8 @@ def app(
     browser: Annotated[bool, typer.Option(help="Open the gallery in the default browser.")] = True,
 ) -> None:
     """Start the app and open the gallery in a browser."""
+    # Before numpy is loaded: small solves on a busy computer are much slower on several threads than on one.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     from explorer.app import serve
 
     lab = _lab(store, device, workers)

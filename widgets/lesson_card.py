@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,16 @@ from panel.viewable import Viewer
 from explorer.exhibits.lesson import Step, read_lesson
 
 Take = Callable[[Step], None]
+SPECIAL, PREFIXED = r"([\\_*<>\[\]`~|!#])", r"\\\1"
+STYLE = "code { color: inherit; background: rgba(128, 128, 128, 0.14); padding: 0 3px; border-radius: 3px; }"
+TITLE = "Lesson: what to try, in two minutes"
+
+
+def guard_formulas(text: str) -> str:
+    """The same Markdown with what stands between $$ escaped, so that Markdown leaves it to the formula's renderer."""
+    return re.sub(
+        r"\$\$(.+?)\$\$", lambda found: f"$${re.sub(SPECIAL, PREFIXED, found[1])}$$", text, flags=re.DOTALL
+    )
 
 
 class LessonCard(Viewer):
@@ -26,7 +37,7 @@ class LessonCard(Viewer):
         super().__init__(**params)
         self.steps = read_lesson(text)
         self._take, self._at = take, 0
-        self._text = pn.pane.Markdown("", sizing_mode="stretch_width", margin=(0, 12))
+        self._text = pn.pane.Markdown("", sizing_mode="stretch_width", margin=(0, 12), stylesheets=[STYLE])
         self._place = pn.pane.HTML("", sizing_mode="stretch_width", margin=(12, 8))
         self.back = pmui.Button(label="Back", variant="outlined", size="small", margin=(8, 4, 4, 12))
         self.next = pmui.Button(label="Next", variant="contained", size="small", margin=(8, 4))
@@ -44,7 +55,8 @@ class LessonCard(Viewer):
 
     def _show(self) -> None:
         step = self.steps[self._at]
-        self._text.object = f"### {step.title}\n\n{step.text}" if step.title else step.text
+        text = guard_formulas(step.text)
+        self._text.object = f"### {step.title}\n\n{text}" if step.title else text
         self._place.object = f"<span role='status'>{self._at + 1} of {len(self.steps)}</span>"
         self.back.disabled = self._at == 0
         self.next.disabled = self._at == len(self.steps) - 1
@@ -53,11 +65,8 @@ class LessonCard(Viewer):
         if not self.steps:
             return pn.Column(visible=False)
         buttons = [pn.Row(self.back, self.next, self._place, margin=0)] if len(self.steps) > 1 else []
-        return pmui.Card(
-            *buttons,
-            self._text,
-            title="Lesson: what to try, in two minutes",
-            collapsed=True,
-            sizing_mode="stretch_width",
-            margin=(0, 0, 8, 0),
+        lesson = pn.Column(*buttons, self._text, sizing_mode="stretch_width", margin=0)
+        # An accordion opens wherever its head is clicked, a card only at its arrow.
+        return pmui.Accordion(
+            (TITLE, lesson), title_variant="h6", sizing_mode="stretch_width", margin=(0, 0, 8, 0)
         )

@@ -38,7 +38,9 @@ class MeasuredLayer:
         target.plot.add_tools(hover(target.spec, self._dots, "x", "y", "@series"))
         self._legend_item = LegendItem(label={"field": "label"}, renderers=[self._dots])
         # Made with the plot: an annotation that is added to a drawn plot has no view yet when it is first laid out.
-        self._shade = BoxAnnotation(left=0, right=0, fill_alpha=0.05, fill_color="#0072B2", visible=False)
+        self._shade = BoxAnnotation(
+            left=None, right=None, fill_alpha=0.05, fill_color="#0072B2", visible=False
+        )
         target.plot.add_layout(self._shade)
         self._sealed: list[Any] = []
 

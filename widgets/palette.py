@@ -1,4 +1,4 @@
-"""Colours that survive colour blindness and print: Okabe and Ito's for things, viridis for ordered families."""
+"""Colours that survive colour blindness and print: Okabe and Ito's, Tol's, and viridis for ordered families."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from bokeh.palettes import Viridis256
 
 EMPHASIS = "#D55E00"
 DISTINCT = ("#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A7A7A", "#B8A800", EMPHASIS)
+MORE = ("#882255", "#44AA99", "#332288", "#999933")  # Tol's, for more than eight
 DASHES = {"solid": "solid", "dashed": [8, 5], "dotted": [2, 4], "dots": "solid"}
 
 
 def distinct(index: int) -> str:
-    return DISTINCT[index % len(DISTINCT)]
+    return (*DISTINCT, *MORE)[index % (len(DISTINCT) + len(MORE))]
 
 
 def sequential(tone: float) -> str:

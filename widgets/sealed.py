@@ -52,7 +52,7 @@ class SealedCard(Viewer):
         self._pane = pn.pane.HTML("", sizing_mode="stretch_width", stylesheets=[STYLE], margin=(0, 10))
 
     def display(self, sealed: Iterable[Sealed]) -> None:
-        html = "".join(sealed_html(one) for one in sealed if one.prediction.name != SLIDERS)
+        html = "".join(sealed_html(one) for one in sealed if not one.prediction.name.startswith(SLIDERS))
         if self._pane.object != html:
             self._pane.object = html
 

@@ -141,7 +141,7 @@ class ChoiceSelect(Viewer):
         current = self._given = getattr(exhibit, name)
         self.select = pmui.Select(
             label=choice.label,
-            options=[*choice.objects, *([] if current in choice.objects else [current])],
+            options=[*choice.choices, *([] if current in choice.choices else [current])],
             value=current,
             size="small",
             sizing_mode="stretch_width",

@@ -112,8 +112,13 @@ class Choice(param.Selector):
         open_to_python: accept other strings from Python and the command line (a path, say), never from a page.
     """
 
-    __slots__ = ["group", "open_to_python"]
-    _slot_defaults = {**param.Selector._slot_defaults, "group": "training", "open_to_python": False}
+    __slots__ = ["choices", "group", "open_to_python"]
+    _slot_defaults = {
+        **param.Selector._slot_defaults,
+        "choices": (),
+        "group": "training",
+        "open_to_python": False,
+    }
 
     def __init__(
         self,
@@ -124,17 +129,19 @@ class Choice(param.Selector):
         open_to_python: bool = False,
         **more: Any,
     ) -> None:
+        # Kept apart: param adds every value that was ever set to `objects`.
+        self.choices = tuple(objects)
         self.group, self.open_to_python = group, open_to_python
         super().__init__(objects=objects, label=label, check_on_set=not open_to_python, **more)
 
     @property
     def offered(self) -> str:
         """What may be chosen, in words."""
-        return ", ".join(self.objects)
+        return ", ".join(self.choices)
 
     def read(self, value: Any, trusted: bool = True) -> str:
         """The choice meant. Raises BadInput if it is not offered."""
-        if value in self.objects or (trusted and self.open_to_python and isinstance(value, str)):
+        if value in self.choices or (trusted and self.open_to_python and isinstance(value, str)):
             return value
         raise BadInput(f"{self.name} = {value!r} is not offered. Choose one of: {self.offered}.")
 

@@ -127,14 +127,14 @@ def load_corpus(name: str | Path, tokenizer: TokenizerName = "characters") -> Co
     if str(name) in NAMES:
         return _shipped(str(name), made)
     documents, facts = _read_files(str(name))
-    return _split(str(name), documents, made, facts)
+    return split_documents(str(name), documents, made, facts)
 
 
 @functools.lru_cache(maxsize=4)
 def _shipped(name: str, tokenizer: Tokenizer) -> Corpus:
     """The corpora that every Python brings along; kept, since they cannot change while the process lives."""
     documents = _standard_library() if name == "code" else _language_reference()
-    return _split(name, documents, tokenizer, {})
+    return split_documents(name, documents, tokenizer, {})
 
 
 def _standard_library() -> dict[str, str]:
@@ -262,7 +262,10 @@ def _first_of_each(documents: Iterable[list[str]]) -> list[list[str]]:
     return kept
 
 
-def _split(name: str, documents: dict[str, str], tokenizer: Tokenizer, facts: dict[str, str | int]) -> Corpus:
+def split_documents(
+    name: str, documents: dict[str, str], tokenizer: Tokenizer, facts: dict[str, str | int]
+) -> Corpus:
+    """Documents by title, cleaned, freed of repeats and split in two. Raises BadInput if there is too little text."""
     cleaned = {title: clean(text) for title, text in documents.items()}
     lines = sum(text.count("\n") + 1 for text in cleaned.values() if text)
     length = sum(map(len, cleaned.values()))

@@ -19,7 +19,7 @@ import numpy as np
 from explorer.errors import BadInput
 from explorer.simplex import FEWEST, MOST
 from explorer.training.corpus import NAMES as SHIPPED
-from explorer.training.corpus import Corpus, Tokenizer, TokenizerName, _split, load_corpus
+from explorer.training.corpus import Corpus, Tokenizer, TokenizerName, load_corpus, split_documents
 
 DOMAINS = (*SHIPPED, "names", "sums")
 NAMED_CODE_POINTS = 0x20000
@@ -70,7 +70,7 @@ def _names(tokenizer: Tokenizer) -> Corpus:
         and not any(sign.isdigit() for sign in name)
         and not name.startswith(("HANGUL SYLLABLE", "CJK "))
     ]
-    return _split("names", _documents(lines, NAMES_A_DOCUMENT), tokenizer, {})
+    return split_documents("names", _documents(lines, NAMES_A_DOCUMENT), tokenizer, {})
 
 
 @functools.lru_cache(maxsize=2)
@@ -79,7 +79,7 @@ def _sums(tokenizer: Tokenizer) -> Corpus:
     pairs = np.random.default_rng(0).choice((LARGEST_TERM + 1) ** 2, SUMS, replace=False)
     a, b = np.divmod(pairs, LARGEST_TERM + 1)
     lines = [f"{one}+{other}={one + other}" for one, other in zip(a.tolist(), b.tolist(), strict=True)]
-    return _split("sums", _documents(lines, SUMS_A_DOCUMENT), tokenizer, {"text": "generated"})
+    return split_documents("sums", _documents(lines, SUMS_A_DOCUMENT), tokenizer, {"text": "generated"})
 
 
 def _documents(lines: list[str], size: int) -> dict[str, str]:

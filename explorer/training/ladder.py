@@ -23,8 +23,11 @@ from explorer.errors import BadInput, Diverged
 from explorer.training.averaging import average_into
 from explorer.training.corpus import Corpus
 from explorer.training.decoder import Decoder
+from explorer.training.place import usable_device
 from explorer.training.residual_mlp import ResidualMLP
 from explorer.training.stacked import Stacked
+from explorer.training.windows import cut, evenly
+from explorer.training.windows import order as data_order
 
 MODELS: dict[str, type[Stacked]] = {"residual-mlp": ResidualMLP, "decoder": Decoder}
 WARMUP_STEPS = 30
@@ -152,13 +155,14 @@ def train_ladder(
         Diverged: a loss is not finite, or is far above that of a uniform guess.
     """
     kind = model_class(model)
-    place = _device(device)
+    place = usable_device(device)
     steps = checkpoints[-1]
     require_single_pass(corpus, model, batch, steps)
 
-    windows = _windows(corpus.training, kind, place)
-    order = torch.stack([_data_order(seed, len(windows), batch * steps) for seed in seeds]).to(place)
-    held_out = _evenly(_windows(corpus.held_out, kind, place), max(1, evaluated // kind.predicted))
+    windows = cut(corpus.training, kind.context, kind.predicted, place)
+    order = torch.stack([data_order(seed, len(windows), batch * steps) for seed in seeds]).to(place)
+    held_out = cut(corpus.held_out, kind.context, kind.predicted, place)
+    held_out = evenly(held_out, max(1, evaluated // kind.predicted))
     blocks = held_out.long().expand(len(seeds), -1, -1).split(max(1, BLOCK // kind.predicted), dim=1)
     groups = [Group(kind(width, seeds, corpus.vocabulary).to(place), learning_rate) for width in widths]
 
@@ -232,35 +236,3 @@ class Group:
                     f"loss is {loss:.3g} nats a token, where a uniform guess has {guess:.3g}; "
                     "lower the learning rate."
                 )
-
-
-def _device(name: str) -> torch.device:
-    try:
-        device = torch.device(name)
-        torch.empty(1, device=device)
-    except (RuntimeError, AssertionError, NotImplementedError) as fault:
-        raise BadInput(
-            f"There is no usable device {name!r} here ({str(fault).splitlines()[0]}); choose 'cpu'."
-        ) from None
-    return device
-
-
-def _windows(ids: np.ndarray, kind: type[Stacked], device: torch.device) -> Tensor:
-    """All windows (n, context + 1) of a text whose predicted positions do not overlap, without a copy."""
-    if len(ids) <= kind.context:
-        raise BadInput(
-            f"The corpus has a part of {len(ids):,} tokens; a window of this model needs {kind.context + 1}."
-        )
-    return torch.from_numpy(ids).to(device).unfold(0, kind.context + 1, kind.predicted)
-
-
-def _evenly(windows: Tensor, count: int) -> Tensor:
-    """`count` windows, spread evenly; all of them if there are no more."""
-    chosen = np.linspace(0, len(windows) - 1, min(count, len(windows))).astype(int)
-    return windows[torch.from_numpy(chosen).to(windows.device)]
-
-
-def _data_order(seed: int, windows: int, wanted: int) -> Tensor:
-    """The first `wanted` window numbers in the order of this seed; a longer run starts like a shorter one."""
-    generator = torch.Generator().manual_seed(seed + 1_000_003)  # apart from the generator of initial values
-    return torch.randperm(windows, generator=generator, dtype=torch.int32)[:wanted].long()

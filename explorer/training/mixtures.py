@@ -25,9 +25,9 @@ from explorer.training.ladder import (
     TICK_SECONDS,
     Group,
     Tick,
-    _device,
     model_class,
 )
+from explorer.training.place import usable_device
 from explorer.training.windows import cut, evenly, order
 
 PLANNED_STEPS = 64
@@ -97,7 +97,7 @@ def train_mixtures(
         BadInput: unknown model or device, weights that are no mixture, or a domain too short for a single pass.
         Diverged: a loss is not finite, or is far above that of a uniform guess.
     """
-    kind, place, steps = model_class(model), _device(device), checkpoints[-1]
+    kind, place, steps = model_class(model), usable_device(device), checkpoints[-1]
     names = [domain.name for domain in domains]
     weights = np.array([check_weights(mixture, names) for mixture in mixtures])
     text, first, count = _joined(domains, kind.context, kind.predicted)

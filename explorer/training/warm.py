@@ -8,3 +8,4 @@ from explorer.training.corpus import load_corpus
 
 with suppress(BadInput):  # a Python without its source; the trial says so when it is asked for
     load_corpus("code")
+    load_corpus("prose")

@@ -315,7 +315,7 @@ class Ladder(Exhibit):
         title="Train small models, seal what they predict, train the bigger one",
     )
     def predict_bigger(self, size: str) -> dict[str, Any]:
-        if self.corpus not in self.param.corpus.objects and not Path(self.corpus).exists():
+        if self.corpus not in self.param.corpus.choices and not Path(self.corpus).exists():
             raise BadInput(f"There is no file or folder {self.corpus}. Give a text file or a folder of them.")
         return {**SIZES[size], "corpus": self.corpus, "seeds": self.seeds, "first_seed": self.first_seed}
 

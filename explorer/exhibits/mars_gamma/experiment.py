@@ -27,7 +27,8 @@ from explorer.training.corrections import (
     train_corrections,
 )
 from explorer.training.decoder import Decoder
-from explorer.training.ladder import _device, peak_rate
+from explorer.training.ladder import peak_rate
+from explorer.training.place import usable_device
 
 __all__ = ["chains", "run"]
 
@@ -98,7 +99,7 @@ def run(
 
     # 1. The corpus and the names of all curves.
     yield Progress(0.0, note="reading the corpus")
-    place = _device(device)
+    place = usable_device(device)
     text = load_corpus(corpus)
     shown = windows.cut(text.training, Decoder.context, Decoder.predicted, place)
     held_out = windows.evenly(
