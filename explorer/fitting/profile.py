@@ -1,0 +1,288 @@
+"""Intervals by profile likelihood: how far a number can be moved before the best fit with it becomes too bad."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from explorer.errors import BadInput
+from explorer.fitting.curvature import Curvature
+from explorer.fitting.points import checked_labels
+from explorer.fitting.refit import Pull, gradient, refit
+from explorer.fitting.target import Asked, Target
+
+if TYPE_CHECKING:
+    from explorer.fitting.solution import Fit
+
+# Where the profile is first looked at, in Student units on either side.
+_LADDER = np.array([0.5, 1.0, 1.5, 2.0, 2.5, 3.5])
+# How much stiffer the spring is than the objective along the target: the place reached is an exact point of the
+# profile whatever the stiffness; this one leaves it within 2 % of where it was asked.
+_STIFFNESS = 50.0
+# Factors by which the ladder is stretched where an end has not been found.
+_STRETCH = (1.0, 3.0, 10.0)
+
+
+@dataclass(frozen=True)
+class ProfileInterval:
+    """Where a number lies, by profile likelihood.
+
+    Args:
+        name: of the target.
+        value: at the fit's optimum.
+        lower, upper: the ends, in the target's own unit; infinite, or the last value that a coefficient's bound
+            allows, where the fit never becomes too bad.
+        coverage: the nominal share of tables whose interval holds the truth.
+        freedom: degrees of freedom of Student's t behind the threshold.
+        open_below, open_above: whether an end was not reached.
+        values, rise: the profile itself, (k,) or (..., k): values of the target, and the signed root of the rise of
+            the objective in Student units there. Drawn, the middle is where |rise| is least.
+    """
+
+    name: str
+    value: Any
+    lower: Any
+    upper: Any
+    coverage: float
+    freedom: Any
+    open_below: Any
+    open_above: Any
+    values: np.ndarray = field(repr=False, compare=False)
+    rise: np.ndarray = field(repr=False, compare=False)
+
+    def to_json(self) -> dict[str, Any]:
+        """Without the profile's points, for `json.dumps`; an infinite end is None."""
+        return {
+            "name": self.name,
+            "value": _plain(self.value),
+            "lower": _plain(self.lower),
+            "upper": _plain(self.upper),
+            "coverage": self.coverage,
+            "freedom": _plain(self.freedom),
+            "open_below": _plain(self.open_below),
+            "open_above": _plain(self.open_above),
+        }
+
+
+def profile(
+    result: Fit, asked: Asked, coverage: float = 0.9, clusters: Any = None, equal: bool = False
+) -> ProfileInterval:
+    """The interval of a number by profile likelihood.
+
+    The law is fitted again with the number drawn to one value after another; the interval holds the values whose
+    best fit is not worse than the optimum by more than noise explains (see `explorer.fitting.curvature`).
+
+    Args:
+        result: what `fit` found.
+        asked: a coefficient's name; variables, for the loss there, arrays too; or a function called with every
+            coefficient as a keyword, an array (K,) each, that returns (K,), such as
+            `optimal_parameters(law, C)`.
+        coverage: between 0 and 1.
+        clusters: one label a point where errors go together (all checkpoints of a run).
+        equal: whether the noise may be taken to be equal at all points; only without clusters. The interval then
+            has more degrees of freedom, and is wrong where some points are noisier than others.
+
+    Raises:
+        BadInput: the target or the coverage makes no sense, there are no more points than coefficients, labels are
+            not one a point, or there are fewer than two clusters.
+    """
+    from scipy.special import stdtrit
+
+    codes = checked_clusters(clusters, result.points)
+    if not 0 < coverage < 1:
+        raise BadInput(f"coverage is {coverage}: give a share between 0 and 1, e.g. 0.9.")
+    search = _Search(result, asked, codes, equal)
+    edge = stdtrit(search.freedom, 0.5 + coverage / 2)
+    search.climb(edge)
+    lower, upper = search.end(edge, -1), search.end(edge, 1)
+    search.refine(lower, upper)
+    lower, upper = search.end(edge, -1), search.end(edge, 1)
+    target = search.target
+    return ProfileInterval(
+        name=target.name,
+        value=target.told(search.middle),
+        lower=target.told(np.where(np.isnan(lower), search.limit(-1), lower)),
+        upper=target.told(np.where(np.isnan(upper), search.limit(1), upper)),
+        coverage=coverage,
+        freedom=_shaped(search.freedom, target.shape),
+        open_below=_shaped(np.isnan(lower), target.shape),
+        open_above=_shaped(np.isnan(upper), target.shape),
+        values=_shaped(np.exp(search.reached) if target.log else search.reached, target.shape),
+        rise=_shaped(search.rise, target.shape),
+    )
+
+
+def profile_rise(
+    result: Fit, asked: Asked, value: Any, clusters: Any = None, equal: bool = False
+) -> tuple[Any, Any]:
+    """(signed root of the rise in Student units, degrees of freedom) with the target held at `value`.
+
+    A value lies in the interval of a coverage if the root is not beyond Student's t for it.
+
+    Args:
+        value: in the target's unit and shape.
+
+    Raises:
+        BadInput: as `profile`.
+    """
+    search = _Search(result, asked, checked_clusters(clusters, result.points), equal)
+    wanted = np.broadcast_to(np.asarray(value, float), search.target.shape).ravel()
+    wanted = np.log(wanted) if search.target.log else wanted
+    # Past the value by what the spring gives, so that it rests on the value itself.
+    search.look((search.middle + (wanted - search.middle) * (1 + 1 / _STIFFNESS))[:, None])
+    for _ in range(2):
+        reached = search.reached[:, -1]
+        search.look((search.asked_for[:, -1] + wanted - reached)[:, None])
+    rise = np.array(
+        [np.interp(w, *_rising(x, s)) for w, x, s in zip(wanted, search.reached, search.rise, strict=True)]
+    )
+    shape = search.target.shape
+    return _shaped(rise, shape), _shaped(search.freedom, shape)
+
+
+def checked_clusters(clusters: Any, points: int) -> np.ndarray | None:
+    """Codes 0, 1, ... (points,), or None where no labels are given.
+
+    Raises:
+        BadInput: labels are not one a point, or all are the same.
+    """
+    if clusters is None:
+        return None
+    codes = checked_labels("clusters", clusters, points)
+    if codes.max() < 1:
+        raise BadInput(
+            "All points lie in one cluster: their common error shows nowhere; give at least two clusters."
+        )
+    return codes
+
+
+class _Search:
+    """Points of the profile, found in batches; (m, k) for m numbers and k values of each."""
+
+    def __init__(self, result: Fit, asked: Asked, clusters: np.ndarray | None, equal: bool) -> None:
+        self.problem = result._problem
+        self.theta = result._minima[0]
+        self.target = Target(self.problem, asked, self.theta)
+        size = len(self.target)
+        self.which = np.arange(size)
+        at = np.tile(self.theta, (size, 1))
+        self.middle = self.target(at, self.which)
+        curvature = Curvature(self.problem, self.theta, equal)
+        slope = gradient(self.target, at, self.which)
+        give = np.maximum(curvature.give(slope), 1e-300)
+        variance, self.freedom = curvature.variance(slope, clusters)
+        self.path = curvature.path(slope) / give[:, None]  # coefficients moved for a unit of the target
+        self.error = np.sqrt(variance)
+        self.stiffness = _STIFFNESS / give
+        # Twice the rise over this is the square of a Student t: for one kind of noise simply the noise.
+        self.unit = np.maximum(variance / give, 1e-300)
+        self.lowest = float(self.problem.objective(self.theta[None])[0])
+        self.asked_for = self.middle[:, None]
+        self.reached = self.middle[:, None]
+        self.score = np.full((size, 1), self.lowest)
+        self.places = at[:, None, :]
+
+    @property
+    def rise(self) -> np.ndarray:
+        """Signed roots of the rise, (m, k)."""
+        above = np.maximum(self.score - np.min(self.score, axis=1, keepdims=True), 0.0)
+        return np.sign(self.reached - self.middle[:, None]) * np.sqrt(2 * above / self.unit[:, None])
+
+    def climb(self, edge: np.ndarray) -> None:
+        """Looks on both sides, further and further, until every end is passed or no further value is reached."""
+        step = (self.error * edge / 1.7)[:, None]
+        for stretch in _STRETCH:
+            rise = self.rise
+            missing = [(side * rise).max(axis=1) < edge for side in (-1, 1)]
+            if not np.any(missing):
+                break
+            sides = [
+                side * _LADDER * stretch for side, lacks in zip((-1, 1), missing, strict=True) if lacks.any()
+            ]
+            self.look(self.middle[:, None] + np.concatenate(sides) * step)
+
+    def look(self, wanted: np.ndarray) -> None:
+        """Adds the points of the profile near `wanted` (m, k)."""
+        size, count = wanted.shape
+        straight = self.theta + (wanted - self.middle[:, None])[..., None] * self.path[:, None]
+        place, score = self._pulled(wanted, straight)
+        # Again from the place reached by the neighbour: the objective has other shallow minima.
+        for shift in (1, -1) if count > 1 else ():
+            order = np.argsort(wanted, axis=1)
+            back = np.argsort(order, axis=1)
+            sorted_places = np.take_along_axis(place, order[..., None], axis=1)
+            moved = np.roll(sorted_places, shift, axis=1)
+            start = np.take_along_axis(moved, back[..., None], axis=1)
+            other, lower = self._pulled(wanted, start)
+            better = self._total(other, lower, wanted) < self._total(place, score, wanted)
+            place, score = np.where(better[..., None], other, place), np.where(better, lower, score)
+        reached = self.target(place.reshape(-1, place.shape[-1]), np.repeat(self.which, count)).reshape(
+            size, count
+        )
+        self.asked_for = np.concatenate([self.asked_for, wanted], axis=1)
+        self.reached = np.concatenate([self.reached, reached], axis=1)
+        self.score = np.concatenate([self.score, score], axis=1)
+        self.places = np.concatenate([self.places, place], axis=1)
+
+    def _pulled(self, wanted: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        size, count = wanted.shape
+        which = np.repeat(self.which, count)
+
+        def function(theta: np.ndarray, rows: np.ndarray) -> np.ndarray:
+            return self.target(theta, which[rows])
+
+        pull = Pull(function, wanted.ravel(), np.repeat(self.stiffness, count))
+        flat = np.clip(start.reshape(size * count, -1), self.problem.low, self.problem.high)
+        theta, score = refit(self.problem, flat, pull=pull)
+        return theta.reshape(size, count, -1), score.reshape(size, count)
+
+    def _total(self, place: np.ndarray, score: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+        size, count = wanted.shape
+        value = self.target(place.reshape(size * count, -1), np.repeat(self.which, count)).reshape(
+            size, count
+        )
+        return score + 0.5 * self.stiffness[:, None] * (value - wanted) ** 2
+
+    def end(self, edge: np.ndarray, side: int) -> np.ndarray:
+        """Where the rise passes the edge on one side, (m,); NaN where it never does."""
+        ends = np.full(len(self.middle), np.nan)
+        for k, (x, s) in enumerate(zip(self.reached, self.rise, strict=True)):
+            x, s = _rising(side * x, side * s)
+            if s[-1] >= edge[k]:
+                ends[k] = side * np.interp(edge[k], s, x)
+        return ends
+
+    def refine(self, lower: np.ndarray, upper: np.ndarray) -> None:
+        """Looks at the ends themselves."""
+        wanted = np.stack([lower, upper], axis=1)
+        middle = self.middle[:, None]
+        wanted = np.where(np.isnan(wanted), middle, wanted)
+        self.look(middle + (wanted - middle) * (1 + 1 / _STIFFNESS))
+
+    def limit(self, side: int) -> np.ndarray:
+        """What is told of an end that was not found: where a bound stops the target, else infinity."""
+        ends = self.reached.max(axis=1) if side > 0 else self.reached.min(axis=1)
+        furthest = self.asked_for.max(axis=1) if side > 0 else self.asked_for.min(axis=1)
+        stopped = np.abs(furthest - ends) > 0.3 * np.abs(furthest - self.middle)
+        return np.where(stopped, ends, side * np.inf)
+
+
+def _rising(x: np.ndarray, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Points sorted by x, with s never falling: a shallow dip on the way out is passed over."""
+    order = np.argsort(x)
+    return x[order], np.maximum.accumulate(s[order])
+
+
+def _shaped(values: np.ndarray, shape: tuple[int, ...]) -> Any:
+    """(m, ...) as the target's shape: a plain number or an array for a single one."""
+    if shape == ():
+        return values[0] if values.ndim > 1 else values[0].item()
+    return values.reshape(shape + values.shape[1:])
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return [_plain(each) for each in value.tolist()]
+    return None if isinstance(value, float) and not np.isfinite(value) else value
