@@ -32,6 +32,10 @@ _TAKEN_UP = 1e-8
 # Directions with less than this share of the largest singular value are treated as if they had this share.
 _FLAT = 1e-12
 
+UNIDENTIFIED = 1e-6
+"""Ratio of the least to the greatest singular value of the scaled Jacobian below which coefficients trade off so
+completely that a change of any of them tenfold or so would not show in the fit."""
+
 
 class Curvature:
     """The quadratic picture of an objective at its optimum.
@@ -81,9 +85,21 @@ class Curvature:
         """(q, q) with root' root = (X'X)^-1."""
         if not self.inner.any():
             return np.zeros((0, 0))
-        _, strengths, directions = np.linalg.svd(self.jacobian / self.length, full_matrices=False)
+        strengths, directions = self.directions
         least = max(float(strengths[0]) * _FLAT, 1e-150)
         return directions / np.maximum(strengths, least)[:, None] / self.length
+
+    @cached_property
+    def directions(self) -> tuple[np.ndarray, np.ndarray]:
+        """(strengths (q,), the strongest first; directions (q, q), one a row), of coefficients scaled by `length`."""
+        _, strengths, directions = np.linalg.svd(self.jacobian / self.length, full_matrices=False)
+        return strengths, directions
+
+    @property
+    def unfixed(self) -> np.ndarray:
+        """Directions (k, q), scaled as `directions`, along which the fit does not change at all."""
+        strengths, directions = self.directions
+        return directions[strengths < UNIDENTIFIED * strengths[0]]
 
     @cached_property
     def basis(self) -> np.ndarray:
@@ -116,7 +132,10 @@ class Curvature:
         """Of the inner coefficients, (q, q)."""
         if self.equal and clusters is None:
             return self.root.T @ self.metric @ self.root * self.noise()
-        scores = np.stack([self._undone(rows) @ self.psi[rows] for rows in self._groups(clusters)])
+        if clusters is None:
+            scores = self._alone() * self.psi[:, None]
+        else:
+            scores = np.stack([self._undone(rows) @ self.psi[rows] for rows in _members(clusters)])
         spread = scores @ self.metric @ self.root
         return spread.T @ spread
 
@@ -132,15 +151,20 @@ class Curvature:
         if self.equal and clusters is None:
             return self.give(gradient) * self.noise(), np.full(len(gradient), float(self.freedom))
         force = gradient[:, self.inner] @ self.root.T @ self.metric  # (m, q)
-        total = np.zeros(len(force))
         # The estimate is sum_g (a_g' psi_g)^2 = |B' psi|^2 with B'B = diag(|a_g|^2) - U U', u_g = basis_g' a_g.
-        sizes, shares = [], []
-        for rows in self._groups(clusters):
-            a = force @ self._undone(rows)
-            total += (a @ self.psi[rows]) ** 2
-            sizes.append(np.sum(a**2, axis=1))
-            shares.append(a @ self.basis[rows])
-        size, share = np.stack(sizes, axis=1), np.stack(shares, axis=1)  # (m, G), (m, G, q)
+        if clusters is None:
+            a = force @ self._alone().T  # (m, n)
+            total = np.sum((a * self.psi) ** 2, axis=1)
+            size, share = a**2, a[..., None] * self.basis
+        else:
+            total = np.zeros(len(force))
+            sizes, shares = [], []
+            for rows in _members(clusters):
+                a = force @ self._undone(rows)
+                total += (a @ self.psi[rows]) ** 2
+                sizes.append(np.sum(a**2, axis=1))
+                shares.append(a @ self.basis[rows])
+            size, share = np.stack(sizes, axis=1), np.stack(shares, axis=1)  # (m, G), (m, G, q)
         own = np.sum(share**2, axis=2)
         gram = np.swapaxes(share, 1, 2) @ share
         trace = np.sum(size - own, axis=1)
@@ -158,22 +182,25 @@ class Curvature:
         if clusters is None:
             leverage = np.minimum(np.sum(self.basis**2, axis=1), 1 - _TAKEN_UP)
             return residual + leverage / (1 - leverage) * self.psi / self.slope
-        for rows in self._groups(clusters):
+        for rows in _members(clusters):
             left, taken, _ = np.linalg.svd(self.basis[rows], full_matrices=False)
             grown = _grown(taken, -1.0, 1.0) - 1
             residual[rows] += left @ (grown * (left.T @ self.psi[rows])) / self.slope
         return residual
 
-    def _groups(self, clusters: np.ndarray | None) -> list[np.ndarray]:
-        if clusters is None:
-            return [np.array([row]) for row in range(len(self.residual))]
-        order = np.argsort(clusters, kind="stable")
-        return np.split(order, np.flatnonzero(np.diff(clusters[order])) + 1)
+    def _alone(self) -> np.ndarray:
+        """basis_i (1 - leverage_i)^-1/2 of every point, (n, q)."""
+        return self.basis * _grown(np.sqrt(np.sum(self.basis**2, axis=1)), -0.5, 0.0)[:, None]
 
     def _undone(self, rows: np.ndarray) -> np.ndarray:
         """basis_g' (I - P_gg)^-1/2 of one cluster, (q, n_g)."""
         left, taken, right = np.linalg.svd(self.basis[rows], full_matrices=False)
         return (right.T * (taken * _grown(taken, -0.5, 0.0))) @ left.T
+
+
+def _members(clusters: np.ndarray) -> list[np.ndarray]:
+    order = np.argsort(clusters, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(clusters[order])) + 1)
 
 
 def _grown(taken: np.ndarray, power: float, otherwise: float) -> np.ndarray:

@@ -12,7 +12,7 @@ from explorer.errors import BadInput
 from explorer.fitting.bootstrap import Ensemble, resample
 from explorer.fitting.descent import descend
 from explorer.fitting.hop import hop
-from explorer.fitting.notes import notes_on
+from explorer.fitting.notes import Note, notes_on
 from explorer.fitting.points import checked_bounds, checked_fixed, checked_points
 from explorer.fitting.polish import polish
 from explorer.fitting.problem import Problem
@@ -39,7 +39,7 @@ class Fit:
         rms_log_residual: root mean square of ln L_predicted - ln L_measured.
         delta: the Huber threshold in ln L.
         fixed: the coefficients that were held.
-        notes: plain sentences on what a reader should know before trusting the coefficients.
+        notes: what a reader should know before trusting the coefficients, the serious first.
     """
 
     law: Law
@@ -49,7 +49,7 @@ class Fit:
     rms_log_residual: float
     delta: float
     fixed: dict[str, float]
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
     _problem: Problem = field(repr=False, compare=False)
     _minima: np.ndarray = field(repr=False, compare=False)  # (m, p): the optimum, then other local minima
 
@@ -82,7 +82,7 @@ class Fit:
             "rms_log_residual": self.rms_log_residual,
             "delta": self.delta,
             "fixed": dict(self.fixed),
-            "notes": list(self.notes),
+            "notes": [note.to_json() for note in self.notes],
         }
 
 
