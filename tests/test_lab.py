@@ -123,10 +123,19 @@ def test_stop_keeps_the_points(lab):
     assert training.agreements() == []
 
 
-def test_an_unreadable_corpus_ends_the_run_in_a_sentence(lab):
-    training = lab.train(lab.load("ladder", corpus="/no/such/folder"), size="quick").wait(60)
+def test_a_corpus_that_is_not_there_starts_no_run(lab):
+    before = len(lab.store.runs())
+    with pytest.raises(BadInput, match="no file or folder /no/such/folder"):
+        lab.train(lab.load("ladder", corpus="/no/such/folder"), size="quick")
+    assert len(lab.store.runs()) == before
+
+
+def test_an_unreadable_corpus_ends_the_run_in_a_sentence(lab, tmp_path):
+    picture = tmp_path / "picture.png"
+    picture.write_bytes(bytes(range(256)) * 20)
+    training = lab.train(lab.load("ladder", corpus=str(picture)), size="quick").wait(60)
     assert training.run.state == "failed"
-    assert "/no/such/folder" in training.run.sentence
+    assert "picture.png" in training.run.sentence
     assert "Traceback" not in training.run.sentence
 
 

@@ -23,7 +23,12 @@ GROUPS = {"law": "The law", "data": "Size and data", "training": "The live run"}
 NO_PRESET = "none"
 AS_WIDE_AS_THEIR_WORDS = {
     "flexWrap": "wrap",
-    "& .MuiToggleButton-root": {"flex": "0 0 auto", "width": "auto", "textTransform": "none", "padding": "2px 10px"},
+    "& .MuiToggleButton-root": {
+        "flex": "0 0 auto",
+        "width": "auto",
+        "textTransform": "none",
+        "padding": "2px 10px",
+    },
 }
 
 
@@ -212,7 +217,7 @@ class ExhibitView(Viewer):
 
         A figure that the trial on show draws its points on stands there, not twice.
         """
-        above = self.trial.figures if self.trial is not None else {}
+        above = self.trial.at_once if self.trial is not None else []
         for name, place in self._places.items():
             chosen = name in self.chooser.value and name not in above
             if chosen and name not in self.figures:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
@@ -200,6 +200,11 @@ class LawFigure(Viewer):
     def colours(self) -> Any:
         """The colour mapper of the figure's z axis; None without one."""
         return self._surface.colours if self._surface is not None else None
+
+    def colour_measured(self, values: Iterable[float]) -> None:
+        """Let the colours reach as far as what was measured, beside what is predicted."""
+        if self._surface is not None:
+            self._surface.measure(values)
 
     @property
     def measured(self) -> bool:

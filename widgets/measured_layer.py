@@ -16,6 +16,7 @@ from widgets.palette import DASHES, ColourOf
 
 MOST_POINTS = 2000  # of a series: what is drawn is thinned, what is stored is whole
 COLUMNS = ("x", "y", "series", "label", "colour")
+LONG = 24  # letters of a label, two of which do not stand side by side
 VALUE = "value"  # the label whose number colours a series on a figure with a colour axis
 
 Triple = tuple[str, float, float]
@@ -58,6 +59,7 @@ class MeasuredLayer:
         self._sealed = []
         self._shade.visible = False
         self.points.data = self._no_rows()
+        self.figure.colour_measured(())
         self.figure.measured = False
 
     def add(self, series: Mapping[str, Series], points: Iterable[Triple], colour: ColourOf) -> int:
@@ -68,6 +70,10 @@ class MeasuredLayer:
                 self.figure.legend.items = [*self.figure.legend.items, self._legend_item]
             self.figure.measured = True
             self.points.stream(rows)
+            if VALUE in self._columns:
+                self.figure.colour_measured(self.points.data[VALUE])
+            if self.figure.legend.ncols > 1 and max(map(len, rows["label"])) > LONG:
+                self.figure.legend.ncols = 1
         return len(rows["x"])
 
     def full(self, series: int) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -28,6 +30,8 @@ class SurfaceLayer:
     def __init__(self, plot: Any, spec: FigureSpec) -> None:
         assert spec.z is not None
         self._spec = spec
+        self._predicted: tuple[float, float] | None = None
+        self._measured: list[float] = []
         self.colours = _mapper(spec.z)
         self.source = ColumnDataSource(data=_no_image(), name=f"{spec.name}-surface")
         image = plot.image(
@@ -55,12 +59,27 @@ class SurfaceLayer:
         if surface is None or not there:
             self.source.data = _no_image()
             return
-        low, high = float(finite.min()), float(finite.max())
-        self.colours.update(low=low, high=high if high > low else low + 1e-9 + abs(low) * 1e-9)
+        self._predicted = float(finite.min()), float(finite.max())
+        self._range()
         x, w = _edges(surface.x, self._spec.x.scale)
         y, h = _edges(surface.y, self._spec.y.scale)
         # Colours need no more digits, and half the bytes travel.
         self.source.data = {"z": [surface.z.astype(np.float32)], "x": [x], "y": [y], "w": [w], "h": [h]}
+
+    def measure(self, values: Iterable[float]) -> None:
+        """Let the colours reach as far as these measured numbers, in place of those before."""
+        self._measured = [value for value in values if math.isfinite(value)]
+        self._range()
+
+    def _range(self) -> None:
+        ends = [*(self._predicted or ()), *self._measured]
+        if not ends:
+            return
+        low, high = min(ends), max(ends)
+        if high <= low:
+            high = low + 1e-9 + abs(low) * 1e-9
+        if (self.colours.low, self.colours.high) != (low, high):
+            self.colours.update(low=low, high=high)
 
 
 def _no_image() -> dict[str, list[Any]]:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import panel as pn
+import panel_material_ui as pmui
 from panel.viewable import Viewer
 
 from explorer.errors import ExplorerError
@@ -23,6 +24,7 @@ from widgets.verdict import VerdictCard
 PERIOD, PERIOD_A_PAGE = 100, 10  # ms between looks at a live run
 HEIGHT, SMALL_HEIGHT = 420, 360  # px
 RUNS_LISTED = 30
+AT_ONCE = 4  # figures of a trial that are seen before one asks for the others
 SIDE_BY_SIDE = {
     "display": "grid",
     "grid-template-columns": "repeat(auto-fill, minmax(min(100%, 400px), 1fr))",
@@ -71,14 +73,32 @@ class TrialView(Viewer):
             name: pn.Column(sizing_mode="stretch_width", margin=0, visible=False) for name in self.figures
         }
         styles = SIDE_BY_SIDE if len(spec.figures) > 1 else {}
-        figures = pn.Column(
-            *self._places.values(), sizing_mode="stretch_width", styles=dict(styles), margin=0
+        places = list(self._places.values())
+        first, self._others = (
+            pn.Column(*some, sizing_mode="stretch_width", styles=dict(styles), margin=0)
+            for some in (places[:AT_ONCE], places[AT_ONCE:])
         )
+        # The rest waits behind a switch, so that the verdict stands near what it is about.
+        more = len(places) - AT_ONCE
+        self.more = pmui.Switch(label=f"{more} more figures of this run", visible=more > 0, margin=(4, 10))
+        self.more.param.watch(lambda _: self._uncover(), "value")
         self.section = pn.Column(
-            figures, self.sealed, self.verdict, self.tables, sizing_mode="stretch_width", margin=0
+            first,
+            self.verdict,
+            self.tables,
+            self.sealed,
+            self.more,
+            self._others,
+            sizing_mode="stretch_width",
+            margin=0,
         )
         self._uncover()
         self._list_runs(run_id)
+
+    @property
+    def at_once(self) -> list[str]:
+        """The figures that are seen without asking for the others."""
+        return list(self.figures)[:AT_ONCE]
 
     def refresh(self) -> None:
         """Redraw what the sliders predict on this trial's figures."""
@@ -145,8 +165,11 @@ class TrialView(Viewer):
 
     def _uncover(self) -> None:
         """Put each figure in its place once there is something on it."""
-        for name, figure in self.figures.items():
-            place = self._places[name]
+        if self._others.visible != self.more.value:
+            self._others.visible = self.more.value
+        shown = list(self.figures) if self.more.value else self.at_once
+        for name in shown:
+            figure, place = self.figures[name], self._places[name]
             if not place.objects and (figure.measured or figure.predicted or not figure.spec.live):
                 place.append(figure)
             if place.visible != bool(place.objects):

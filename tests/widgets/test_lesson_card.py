@@ -62,6 +62,7 @@ def test_every_step_of_every_lesson_can_be_taken(slug, tmp_path):
                 same = [
                     slider.same(forwards[index][name], backwards[index][name])
                     for name, slider in view.exhibit.sliders().items()
+                    if slider.group != "training" or name in step.values
                 ]
                 assert all(same), f"step {step.title} sets the same from both sides"
         view.close()
