@@ -122,7 +122,7 @@ def compare(
     loss: Any,
     *,
     budget: Any = None,
-    hold_out: int = 1,
+    hold_out: int | None = None,
     delta: float = 1e-3,
     fixed: Mapping[str, Mapping[str, float]] | None = None,
 ) -> Contest:
@@ -134,7 +134,7 @@ def compare(
         loss: (n,), above zero.
         budget: compute of each point, or labels in the order of their median compute; 6 N D, grouped as
             `explorer.fitting.budgets.budget_groups` does, if None.
-        hold_out: how many of the largest budgets are held out.
+        hold_out: how many of the largest budgets are held out; as many as hold a tenth of the points if None.
         delta: of every fit.
         fixed: coefficients held, by the name under which a law enters.
 
@@ -149,6 +149,9 @@ def compare(
     C = compute(columns) * np.ones(losses.shape)
     group = _groups(budget, C)
     count = int(group.max()) + 1
+    if hold_out is None:
+        from_top = np.cumsum(np.bincount(group)[::-1])
+        hold_out = min(int(np.argmax(from_top >= max(0.1 * len(group), 3))) + 1, max(count - 2, 1))
     if int(hold_out) != hold_out or not 1 <= hold_out <= count - 2:
         raise BadInput(
             f"hold_out is {hold_out} of {count} budgets: hold out at least 1 and leave at least 2 to fit."
