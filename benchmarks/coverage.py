@@ -1,6 +1,6 @@
 """How often intervals of 90 % hold the truth, over made-up tables of a known law.
 
-    python benchmarks/coverage.py [--tables 1000] [--wild 200] [--only plain]
+    python benchmarks/coverage.py [--tables 1000] [--only plain] [--quick]
 
 Each table is fitted with `fit` as a person would; then every target's interval is asked for its truth. Printed: the
 share of tables whose interval holds the truth, in percent, by method and target. The standard error of a share near
@@ -12,8 +12,9 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
@@ -21,7 +22,7 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import numpy as np  # noqa: E402
 from scipy.special import stdtrit  # noqa: E402
 
-from explorer.fitting import fit  # noqa: E402
+from explorer.fitting import Ensemble, Fit, fit  # noqa: E402
 from explorer.fitting.profile import profile_rise  # noqa: E402
 from explorer.fitting.target import optimal_parameters  # noqa: E402
 from explorer.fitting.wild import wild  # noqa: E402
@@ -31,6 +32,7 @@ TRUTH = {"E": 1.2, "A": 30.0, "B": 400.0, "alpha": 0.35, "beta": 0.4}
 LAW = law("chinchilla")
 COVERAGE = 0.9
 NOISE = 0.01
+MEMBERS = 200
 BUDGET = 6e16  # 100 times the largest of the tables
 INSIDE, OUTSIDE = {"N": 1e5, "D": 1e7}, {"N": 1e7, "D": 1e9}
 TARGETS = {
@@ -124,42 +126,53 @@ CASES = [
 ]
 
 
-def covered(case: Case, tables: int, members: int, seed: int = 0) -> dict[str, np.ndarray]:
+def by_profile(result: Fit, case: Case, names: Sequence[str], **options: Any) -> list[bool]:
+    inside = []
+    for name in names:
+        rise, freedom = profile_rise(result, TARGETS[name], case.truth(TARGETS[name]), **options)
+        inside.append(abs(rise) <= stdtrit(freedom, 0.5 + COVERAGE / 2))
+    return inside
+
+
+def by_members(ensemble: Ensemble, case: Case, names: Sequence[str]) -> list[bool]:
+    inside = []
+    for name in names:
+        asked = TARGETS[name]
+        if isinstance(asked, dict):
+            low, high = ensemble.interval(asked, COVERAGE)
+        else:
+            low, high = ensemble.coefficient_interval(asked, COVERAGE)
+        inside.append(bool(low <= case.truth(asked) <= high))
+    return inside
+
+
+WAYS: dict[str, Callable[[Fit, Case, Sequence[str], int], list[bool]]] = {
+    "profile": lambda r, c, names, seed: by_profile(r, c, names),
+    "profile, equal noise": lambda r, c, names, seed: by_profile(r, c, names, equal=True),
+    "profile, runs": lambda r, c, names, seed: by_profile(r, c, names, clusters=c.runs),
+    "resampled points": lambda r, c, names, seed: by_members(r.resample(MEMBERS, seed=seed), c, names),
+    "wild": lambda r, c, names, seed: by_members(wild(r, MEMBERS, seed=seed), c, names),
+    "resampled runs": lambda r, c, names, seed: by_members(
+        r.resample(MEMBERS, clusters=c.runs, seed=seed), c, names
+    ),
+    "wild, runs": lambda r, c, names, seed: by_members(
+        wild(r, MEMBERS, clusters=c.runs, seed=seed), c, names
+    ),
+}
+QUICK = ("profile", "profile, equal noise", "profile, runs")
+
+
+def covered(
+    case: Case, tables: int, ways: Iterable[str], names: Sequence[str] = tuple(TARGETS), seed: int = 0
+) -> dict[str, np.ndarray]:
     """Shares of the tables whose interval holds the truth, one a target, by method."""
-    clustered = len(np.unique(case.runs)) < len(case.runs)
-    held: dict[str, np.ndarray] = {}
-    truths = {name: case.truth(asked) for name, asked in TARGETS.items()}
+    held = {way: np.zeros(len(names)) for way in ways}
     for table in range(tables):
         random = np.random.default_rng([seed, table])
         loss = np.exp(case.clean + NOISE * case.draw(random, case.variables, case.runs))
         result = fit(LAW, case.variables, loss, delta=case.delta)
-        ways = [("profile", {}), ("profile, equal noise", {"equal": True})]
-        if clustered:
-            ways = [("profile, points", {}), ("profile, runs", {"clusters": case.runs})]
-        for way, options in ways:
-            inside = []
-            for name, asked in TARGETS.items():
-                rise, freedom = profile_rise(result, asked, truths[name], **options)
-                inside.append(abs(rise) <= stdtrit(freedom, 0.5 + COVERAGE / 2))
-            held[way] = held.get(way, 0) + np.array(inside, float)
-        if not members:
-            continue
-        ensembles = {
-            "resampled points": result.resample(members, seed=table),
-            "wild": wild(result, members, seed=table),
-        }
-        if clustered:
-            ensembles["resampled runs"] = result.resample(members, clusters=case.runs, seed=table)
-            ensembles["wild, runs"] = wild(result, members, clusters=case.runs, seed=table)
-        for way, ensemble in ensembles.items():
-            inside = []
-            for name, asked in TARGETS.items():
-                if isinstance(asked, dict):
-                    low, high = ensemble.interval(asked, COVERAGE)
-                else:
-                    low, high = ensemble.coefficient_interval(asked, COVERAGE)
-                inside.append(low <= truths[name] <= high)
-            held[way] = held.get(way, 0) + np.array(inside, float)
+        for way in held:
+            held[way] += WAYS[way](result, case, names, table)
     return {way: count / tables for way, count in held.items()}
 
 
@@ -168,14 +181,17 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--tables", type=int, default=1000)
-    parser.add_argument("--wild", type=int, default=200, help="members of each ensemble; 0 leaves them out")
     parser.add_argument("--only", default="", help="cases whose name holds this")
+    parser.add_argument("--quick", action="store_true", help="profile likelihood only")
     options = parser.parse_args()
     for case in CASES:
         if options.only not in case.name:
             continue
+        clustered = len(np.unique(case.runs)) < len(case.runs)
+        ways = [way for way in WAYS if clustered or "runs" not in way]
+        ways = [way for way in ways if way in QUICK or not options.quick]
         begin = time.process_time()
-        shares = covered(case, options.tables, options.wild)
+        shares = covered(case, options.tables, ways)
         print(f"\n{case.name} ({options.tables} tables, {time.process_time() - begin:.0f} CPU s)")
         print(" " * 24 + "".join(f"{name:>11}" for name in TARGETS))
         for way, share in shares.items():

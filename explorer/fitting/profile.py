@@ -132,9 +132,7 @@ def profile_rise(
     wanted = np.log(wanted) if search.target.log else wanted
     # Past the value by what the spring gives, so that it rests on the value itself.
     search.look((search.middle + (wanted - search.middle) * (1 + 1 / _STIFFNESS))[:, None])
-    for _ in range(2):
-        reached = search.reached[:, -1]
-        search.look((search.asked_for[:, -1] + wanted - reached)[:, None])
+    search.look((search.asked_for[:, -1] + wanted - search.reached[:, -1])[:, None])
     rise = np.array(
         [np.interp(w, *_rising(x, s)) for w, x, s in zip(wanted, search.reached, search.rise, strict=True)]
     )
