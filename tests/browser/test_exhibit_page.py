@@ -40,9 +40,12 @@ def test_the_page_draws_and_every_step_of_its_lesson_can_be_taken(page: Page, ap
 
 def test_a_check_without_training_runs_to_its_verdict(page: Page, app) -> None:
     open_page(page, f"{app.url}dropout-universality")
-    page.get_by_label("Experiment").click()
-    page.get_by_role("menuitem", name="network").first.click()
-    page.get_by_label("Size").click()
+    page.get_by_role("combobox", name="Experiment").click()
+    page.get_by_role("menuitem", name="random networks").click()
+    page.wait_for_function(
+        "() => Bokeh.documents.every(d => d.is_idle && d.get_model_by_name('correlation-measured'))"
+    )
+    page.get_by_role("combobox", name="Size").last.click()
     page.get_by_role("menuitem", name="quick").click()
     page.get_by_role("button", name="Train").click()
     verdict = page.locator("[data-verdict]").first
@@ -60,7 +63,7 @@ def test_dragging_a_bar_of_the_schedule_makes_it_a_custom_one(page: Page, app) -
         page.keyboard.press("ArrowUp")
     page.wait_for_function("() => location.search.includes('schedule=custom')")
     page.wait_for_function(
-        "(old) => Bokeh.documents.some(d => d.get_model_by_name('rates-curves').data.y0[0] > old + 0.04)",
+        "(old) => Bokeh.documents.some(d => d.get_model_by_name('rates-curves').data.y0[0] > old + 0.02)",
         arg=before[0],
     )
     after = column(page, "rates-curves", "y0")[:6]
@@ -70,6 +73,6 @@ def test_dragging_a_bar_of_the_schedule_makes_it_a_custom_one(page: Page, app) -
 
 def test_moving_a_weight_moves_the_point_in_the_triangle(page: Page, app) -> None:
     open_page(page, f"{app.url}data-mixing")
-    page.locator('[role=slider][aria-label^="prose"]').first.focus()
+    page.locator('.track[aria-label^="prose"]').focus()
     page.keyboard.press("PageUp")
     page.wait_for_function("() => location.search.includes('h=0.43')")
