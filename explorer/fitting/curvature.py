@@ -44,9 +44,10 @@ class Curvature:
         problem: the objective.
         theta: its optimum (p,).
         equal: whether the noise is taken to be equal at all points.
+        freed: (p,), coefficients that count as fitted even at a bound; none if left out.
 
     Attributes:
-        inner: (p,), whether a coefficient lies between its bounds; those at a bound are taken as held.
+        inner: (p,), whether a coefficient lies between its bounds or is freed; the others are taken as held.
         jacobian: (n, q) of the inner coefficients.
         residual, psi: (n,).
         freedom: n - q.
@@ -57,9 +58,13 @@ class Curvature:
         BadInput: there are no more points than coefficients, so nothing tells the noise.
     """
 
-    def __init__(self, problem: Problem, theta: np.ndarray, equal: bool = False) -> None:
+    def __init__(
+        self, problem: Problem, theta: np.ndarray, equal: bool = False, freed: np.ndarray | None = None
+    ) -> None:
         self.problem, self.theta, self.equal = problem, theta, equal
         self.inner = (theta > problem.low) & (theta < problem.high)
+        if freed is not None:
+            self.inner = self.inner | freed
         self.jacobian = problem.jacobian(theta[None])[0][:, self.inner]
         self.residual = problem.residual(theta[None])[0]
         self.psi = np.clip(self.residual, -problem.delta, problem.delta)

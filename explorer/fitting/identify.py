@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # Coefficients whose errors correlate above this are told to stand in for each other.
 _TIED = 0.95
 # Least part, of one, that a coefficient has in a direction to be named with it.
-_TAKES_PART = 0.1
+_TAKES_PART = 0.01
 # How far beyond the measured range a next measurement is looked for, as factors of the end of the range.
 _BEYOND = (3.0, 10.0)
 # A next measurement is repeated so often, as a share of the points there are.

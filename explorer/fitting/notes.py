@@ -38,7 +38,7 @@ class Note(str):
 
     Args:
         name: what it is about, one of a few words: bound, levels, saturated, unidentified, loose, misfit,
-            lack-of-fit, optimum-outside, extrapolation.
+            lack-of-fit, optimum-outside, extrapolation; of an interval few-degrees, open-end, lower-minimum.
         severity: info to know, caution where numbers need care, serious where they should not be used.
         sentence: for people; the note itself, as text.
     """
@@ -90,7 +90,7 @@ def notes_at(result: Fit, variables: Mapping[str, Any]) -> tuple[Note, ...]:
         BadInput: the variables are not the law's.
     """
     result.predict(variables)
-    measured = dict(result._problem.variables)
+    measured = dict(result._whole.variables)
     asked = {name: np.atleast_1d(np.asarray(column, float)) for name, column in variables.items()}
     with suppress(BadInput):  # a law may be written without compute
         measured["the compute"], asked["the compute"] = compute(measured), np.atleast_1d(compute(asked))
@@ -160,7 +160,7 @@ def _open_directions(problem: Problem, theta: np.ndarray) -> list[Note]:
     _, strength, directions = np.linalg.svd(jacobian, full_matrices=False)
     if strength[-1] < UNIDENTIFIED * strength[0]:
         flat = np.max(np.abs(directions[strength < UNIDENTIFIED * strength[0]]), axis=0)
-        moving = [c.name for c, x in zip(problem.free, flat, strict=True) if x > 0.1]
+        moving = [c.name for c, x in zip(problem.free, flat, strict=True) if x > 0.01]
         if len(moving) == 1:
             sentence = f"These points do not fix {moving[0]}: the fit is as good with other values."
         else:
@@ -255,6 +255,8 @@ def _runs_chance(residual: np.ndarray) -> float:
 
 def _optimum_outside(problem: Problem, theta: np.ndarray) -> list[Note]:
     """Whether the best N of most budgets lies beyond every N that was tried at that budget."""
+    if problem.own:  # each group has a best N of its own
+        return []
     try:
         form = allocation_form(problem.law)
         C = compute(problem.variables)

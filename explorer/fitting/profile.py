@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import numpy as np
 
 from explorer.errors import BadInput
 from explorer.fitting.curvature import Curvature
+from explorer.fitting.notes import Note, notes_at
 from explorer.fitting.points import checked_labels
 from explorer.fitting.refit import Pull, gradient, refit
 from explorer.fitting.target import Asked, Target
@@ -21,6 +23,11 @@ _LADDER = np.array([0.5, 1.0, 1.5, 2.0, 2.5, 3.5])
 # How much stiffer the spring is than the objective along the target: the place reached is an exact point of the
 # profile whatever the stiffness; this one leaves it within 2 % of where it was asked.
 _STIFFNESS = 50.0
+# Points around an end are close if the rise between them is less than this, in Student units; so often it is looked
+# for closer ones.
+_CLOSE, _ROUNDS = 0.6, 6
+# Degrees of freedom below which an interval rests on too little.
+_FEW_DEGREES = 4.0
 # Factors by which the ladder is stretched where an end has not been found.
 _STRETCH = (1.0, 3.0, 10.0)
 
@@ -37,6 +44,7 @@ class ProfileInterval:
         coverage: the nominal share of tables whose interval holds the truth.
         freedom: degrees of freedom of Student's t behind the threshold.
         open_below, open_above: whether an end was not reached.
+        notes: on few clusters, on open ends, and on a place far from what was fitted.
         values, rise: the profile itself, (k,) or (..., k): values of the target, and the signed root of the rise of
             the objective in Student units there. Drawn, the middle is where |rise| is least.
     """
@@ -49,6 +57,7 @@ class ProfileInterval:
     freedom: Any
     open_below: Any
     open_above: Any
+    notes: tuple[Note, ...]
     values: np.ndarray = field(repr=False, compare=False)
     rise: np.ndarray = field(repr=False, compare=False)
 
@@ -63,6 +72,7 @@ class ProfileInterval:
             "freedom": _plain(self.freedom),
             "open_below": _plain(self.open_below),
             "open_above": _plain(self.open_above),
+            "notes": [note.to_json() for note in self.notes],
         }
 
 
@@ -96,8 +106,7 @@ def profile(
     search = _Search(result, asked, codes, equal)
     edge = stdtrit(search.freedom, 0.5 + coverage / 2)
     search.climb(edge)
-    lower, upper = search.end(edge, -1), search.end(edge, 1)
-    search.refine(lower, upper)
+    search.refine(edge)
     lower, upper = search.end(edge, -1), search.end(edge, 1)
     target = search.target
     return ProfileInterval(
@@ -109,9 +118,32 @@ def profile(
         freedom=_shaped(search.freedom, target.shape),
         open_below=_shaped(np.isnan(lower), target.shape),
         open_above=_shaped(np.isnan(upper), target.shape),
+        notes=tuple(_notes(result, asked, search, codes, np.isnan(lower) | np.isnan(upper))),
         values=_shaped(np.exp(search.reached) if target.log else search.reached, target.shape),
         rise=_shaped(search.rise, target.shape),
     )
+
+
+def _notes(
+    result: Fit, asked: Asked, search: _Search, clusters: np.ndarray | None, open_end: np.ndarray
+) -> list[Note]:
+    notes = []
+    name, freedom = search.target.name, float(search.freedom.min())
+    if freedom < _FEW_DEGREES:
+        what = "points" if clusters is None else f"{clusters.max() + 1} clusters"
+        sentence = (
+            f"Only about {freedom:.2g} degrees of freedom of the {what} tell the noise of {name}: take more."
+        )
+        notes.append(Note("few-degrees", "caution", sentence))
+    if open_end.any():
+        sentence = f"The points set no end to {name} on one side or both: there it fits almost as well."
+        notes.append(Note("open-end", "caution", sentence))
+    if search.score.min() < search.lowest * (1 - 1e-4):
+        sentence = f"On the way a slightly better fit was found ({1 - search.score.min() / search.lowest:.2%} lower)."
+        notes.append(Note("lower-minimum", "info", sentence))
+    if isinstance(asked, Mapping):
+        notes += notes_at(result, asked)
+    return notes
 
 
 def profile_rise(
@@ -167,13 +199,16 @@ class _Search:
         self.which = np.arange(size)
         at = np.tile(self.theta, (size, 1))
         self.middle = self.target(at, self.which)
-        curvature = Curvature(self.problem, self.theta, equal)
         slope = gradient(self.target, at, self.which)
+        # A coefficient at its bound is let go if it is asked for itself.
+        freed = np.sum(slope != 0, axis=1).max() == 1
+        curvature = Curvature(self.problem, self.theta, equal, freed & (slope != 0).any(axis=0))
         give = np.maximum(curvature.give(slope), 1e-300)
         variance, self.freedom = curvature.variance(slope, clusters)
         self.path = curvature.path(slope) / give[:, None]  # coefficients moved for a unit of the target
         self.error = np.sqrt(variance)
         self.stiffness = _STIFFNESS / give
+        self.slack = self.error[:, None]
         # Twice the rise over this is the square of a Student t: for one kind of noise simply the noise.
         self.unit = np.maximum(variance / give, 1e-300)
         self.lowest = float(self.problem.objective(self.theta[None])[0])
@@ -204,6 +239,9 @@ class _Search:
     def look(self, wanted: np.ndarray) -> None:
         """Adds the points of the profile near `wanted` (m, k)."""
         size, count = wanted.shape
+        # A place out of reach would be drawn at with a force that hides the objective.
+        low, high = self.target.ends
+        asked, wanted = wanted, np.clip(wanted, low - self.slack, high + self.slack)
         straight = self.theta + (wanted - self.middle[:, None])[..., None] * self.path[:, None]
         place, score = self._pulled(wanted, straight)
         # Again from the place reached by the neighbour: the objective has other shallow minima.
@@ -219,7 +257,7 @@ class _Search:
         reached = self.target(place.reshape(-1, place.shape[-1]), np.repeat(self.which, count)).reshape(
             size, count
         )
-        self.asked_for = np.concatenate([self.asked_for, wanted], axis=1)
+        self.asked_for = np.concatenate([self.asked_for, asked], axis=1)
         self.reached = np.concatenate([self.reached, reached], axis=1)
         self.score = np.concatenate([self.score, score], axis=1)
         self.places = np.concatenate([self.places, place], axis=1)
@@ -252,12 +290,29 @@ class _Search:
                 ends[k] = side * np.interp(edge[k], s, x)
         return ends
 
-    def refine(self, lower: np.ndarray, upper: np.ndarray) -> None:
-        """Looks at the ends themselves."""
-        wanted = np.stack([lower, upper], axis=1)
+    def refine(self, edge: np.ndarray) -> None:
+        """Looks between the points around each end until they are close, then at the ends themselves."""
+        for _ in range(_ROUNDS):
+            brackets = [self._bracket(edge, side) for side in (-1, 1)]
+            if all(not wide.any() for *_, wide in brackets):
+                break
+            between = [near + share * (far - near) for near, far, _ in brackets for share in (0.1, 0.3, 0.6)]
+            self.look(np.stack(between, axis=1))
         middle = self.middle[:, None]
+        wanted = np.stack([self.end(edge, -1), self.end(edge, 1)], axis=1)
         wanted = np.where(np.isnan(wanted), middle, wanted)
         self.look(middle + (wanted - middle) * (1 + 1 / _STIFFNESS))
+
+    def _bracket(self, edge: np.ndarray, side: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Values (m,) on either side of an end, and whether the rise between them is too much to interpolate."""
+        near, far, wide = self.middle.copy(), self.middle.copy(), np.zeros(len(edge), bool)
+        for k, (x, s) in enumerate(zip(self.reached, self.rise, strict=True)):
+            x, s = _rising(side * x, side * s)
+            if s[-1] >= edge[k]:
+                above = int(np.argmax(s >= edge[k]))
+                near[k], far[k] = side * x[above - 1], side * x[above]
+                wide[k] = s[above] - s[above - 1] > _CLOSE
+        return near, far, wide
 
     def limit(self, side: int) -> np.ndarray:
         """What is told of an end that was not found: where a bound stops the target, else infinity."""

@@ -88,12 +88,12 @@ class _Refit:
             step = self.step(best[going], rows[going], damping[going])
             trial = np.clip(best[going] + step, self.problem.low, self.problem.high)
             new, new_plain = self.score(trial, rows[going])
-            old = value[going]
+            old, scale = value[going], np.minimum(value[going], plain[going])
             better = new < old
             moved = going[better]
             best[moved], value[moved], plain[moved] = trial[better], new[better], new_plain[better]
             damping[going] = np.where(better, np.maximum(damping[going] * 0.2, 1e-8), damping[going] * 5.0)
-            going = going[~np.where(better, old - new <= 1e-10 * old, damping[going] > 1e5)]
+            going = going[~np.where(better, old - new <= 1e-10 * scale, damping[going] > 1e5)]
         return best, plain
 
     def counts(self, rows: np.ndarray) -> np.ndarray | float:

@@ -31,6 +31,7 @@ class Target:
         self.problem, law = problem, problem.law
         self.shape: tuple[int, ...] = ()
         self.log = True
+        self.ends = (-np.inf, np.inf)  # what it can reach at all, on its own scale, as far as known
         if isinstance(asked, str):
             if asked not in law.names:
                 raise BadInput(
@@ -41,6 +42,8 @@ class Target:
                 raise BadInput(f"{asked} was held at a value: an interval needs a fitted coefficient.")
             self.name = asked
             self.log = law.coefficients[law.names.index(asked)].log
+            place = [c.name for c in problem.free].index(asked)
+            self.ends = (float(problem.low[place]), float(problem.high[place]))
             self._raw = lambda theta, which: problem.coefficients(theta)[asked]
         elif isinstance(asked, Mapping):
             law.predict(asked, **law.defaults)  # tells what is wrong with the variables

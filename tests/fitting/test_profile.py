@@ -122,7 +122,8 @@ def test_intervals_of_the_loss_have_the_shape_asked_for(result):
     assert band.values.shape == band.rise.shape
     assert (np.diff(band.upper / band.lower)[1:] > 0).all()  # wider further out
     one = profile(result, {"N": at["N"][2], "D": 1e8})
-    assert (one.lower, one.upper) == pytest.approx((band.lower[2], band.upper[2]), rel=1e-6)
+    assert (one.lower, one.upper) == pytest.approx((band.lower[2], band.upper[2]), rel=1e-5)
+    assert [note.name for note in band.notes] == ["extrapolation"]
     json.dumps(band.to_json())
     json.dumps(one.to_json())
 
@@ -133,9 +134,18 @@ def test_an_end_that_is_never_reached_is_told():
     loss = loss * np.exp(0.02 * np.random.default_rng(0).normal(size=60))
     found = profile(fit(law("chinchilla"), variables, loss), "E")
     assert found.open_below
+    assert [note.name for note in found.notes] == ["open-end"]
     assert not found.open_above
     assert found.lower < 1e-3
     assert 0.02 < found.upper < 3
+
+
+def test_a_coefficient_at_its_bound_has_an_interval_from_there():
+    bounded = fit(law("chinchilla"), ladder(), noisy(ladder()), bounds={"alpha": (0.01, 0.34)})
+    found = profile(bounded, "alpha")
+    assert found.value == found.upper == pytest.approx(0.34)
+    assert found.open_above
+    assert 0.2 < found.lower < 0.34
 
 
 def test_shared_errors_widen_what_they_touch(result):
@@ -146,6 +156,8 @@ def test_shared_errors_widen_what_they_touch(result):
     points, runs = profile(fitted, "alpha"), profile(fitted, "alpha", clusters=run)
     assert runs.upper - runs.lower > 2 * (points.upper - points.lower)
     assert runs.freedom < 4  # six runs, three coefficients in N
+    assert [note.name for note in runs.notes] == ["few-degrees"]
+    assert "6 clusters" in runs.notes[0]
 
 
 def test_an_interval_of_240_points_takes_well_under_a_second():
