@@ -1,4 +1,4 @@
-"""Makes docs/images from the real app: a fresh store, one default training, headless Chromium.
+"""Makes docs/images from the real app: a fresh store, one default training an exhibit, headless Chromium.
 
 python docs/screenshots.py
 """
@@ -31,12 +31,13 @@ def main() -> None:
             url = app.stdout.readline().split(" at ")[1].split()[0]
             browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
             page = browser.new_page(viewport={"width": 1400, "height": 1180})
-            page.goto(url + "ladder")
-            page.wait_for_function(IDLE)
-            page.get_by_role("button", name="Train").click()
-            page.locator("[data-verdict]").first.wait_for(timeout=300_000)
-            page.wait_for_timeout(1000)
-            page.screenshot(path=IMAGES / "ladder.png")
+            for slug in ("ladder", "mars-gamma", "dropout-universality", "data-mixing"):
+                page.goto(url + slug)
+                page.wait_for_function(IDLE)
+                page.get_by_role("button", name="Train").first.click()
+                page.locator("[data-verdict]").first.wait_for(timeout=600_000)
+                page.wait_for_timeout(1500)
+                page.screenshot(path=IMAGES / f"{slug}.png")
             page.goto(url)
             page.wait_for_function(IDLE)
             page.wait_for_timeout(1000)
