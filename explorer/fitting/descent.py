@@ -1,86 +1,184 @@
-"""Damped Gauss-Newton on the Huber objective, for many starts or resamples at once."""
+"""Damped Gauss-Newton on the objective, for many starts or resamples at once; Newton for the last digits."""
 
 from __future__ import annotations
 
+from typing import NamedTuple, Protocol
+
 import numpy as np
 
-from explorer.fitting.problem import Problem
+from explorer.fitting.penalty import Penalty
 
 # A batch is cut so that one (K, n) array stays in the cache of a core; larger ones are slower.
-_CELLS = 60_000
+CELLS = 60_000
+# Relative difference up to which two objectives are taken for one minimum.
+SAME = 1e-6
+# A penalty a point below which the law goes through the points: what differs there is rounding.
+_NOTHING = 1e-22
+
+
+class Descended(NamedTuple):
+    """Where a descent ended.
+
+    theta: (K, p). value: the objective there (K,), above that of the start by no more than rounding.
+    settled: (K,), whether a minimum was reached: the next step would gain nothing that counts.
+    """
+
+    theta: np.ndarray
+    value: np.ndarray
+    settled: np.ndarray
+
+
+class Descendable(Protocol):
+    """What a descent needs of a problem; arrays as in `Problem`."""
+
+    penalty: Penalty
+    loss: np.ndarray
+    weight: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+    def residual(self, theta: np.ndarray) -> np.ndarray: ...
+
+    def cost(self, residual: np.ndarray, weight: np.ndarray | float = 1.0) -> np.ndarray: ...
+
+    def normal(
+        self, theta: np.ndarray, pull: np.ndarray, stiffness: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]: ...
+
+    def bend(self, theta: np.ndarray, pull: np.ndarray) -> np.ndarray: ...
+
+
+def same(problem: Descendable, value: np.ndarray, lowest: float) -> np.ndarray:
+    """Which objectives (K,) are as low as the lowest, as far as a search can tell."""
+    return value <= lowest * (1 + SAME) + 100 * _NOTHING * problem.weight.sum()
 
 
 def descend(
-    problem: Problem, theta: np.ndarray, weight: np.ndarray | None = None, steps: int = 150
-) -> tuple[np.ndarray, np.ndarray]:
+    problem: Descendable,
+    theta: np.ndarray,
+    weight: np.ndarray | None = None,
+    steps: int = 150,
+    exact: bool = False,
+    damping: float = 1.0,
+    enough: int | None = None,
+) -> Descended:
     """Local minima reached from theta.
 
-    The Huber loss has curvature only within delta of the measurement. Far away the weights delta / |r| of
-    iteratively reweighted least squares bound it from above, so they serve as the damping: much of it gives
-    a safe short step, little of it gives Newton's step on the points that fit.
+    A robust penalty has curvature only close to the measurement. Far away its bound, the parabola of
+    iteratively reweighted least squares, serves as the damping: much of it gives a safe short step, little of
+    it gives Newton's step on the points that fit. A step bends along with the law (the geodesic acceleration
+    of Transtrum and Sethna 2012), which halves the steps needed along a curved valley.
 
     Args:
         problem: the objective.
         theta: starts, (K, p).
         weight: how often each point counts, (K, n); once if None.
         steps: iterations at most.
-
-    Returns:
-        theta (K, p) and the objective there (K,), never above that of the start.
+        exact: whether the law's own second derivatives take part: Newton's method, for the last digits.
+        damping: how much of the bound the first step takes.
+        enough: once so many have settled at the lowest objective of their batch, the others are given up.
     """
-    theta = theta.copy()
-    points = len(problem.log_loss)
-    value = np.empty(len(theta))
-    size = max(1, _CELLS // points)
+    points = len(problem.loss)
+    size = max(1, CELLS // points)
+    parts = []
     for first in range(0, len(theta), size):
         part = slice(first, first + size)
         counts = np.ones((1, points)) if weight is None else weight[part]
-        theta[part], value[part] = _descend(problem, theta[part], counts, steps)
-    return theta, value
+        parts.append(_descend(problem, theta[part], counts, steps, exact, damping, enough))
+    return parts[0] if len(parts) == 1 else Descended(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def _descend(
-    problem: Problem, theta: np.ndarray, weight: np.ndarray, steps: int
-) -> tuple[np.ndarray, np.ndarray]:
-    best, value = theta.copy(), problem.objective(theta, weight)
-    weight = np.broadcast_to(weight, (len(theta), weight.shape[1]))
-    damping = np.ones(len(theta))
+    problem: Descendable,
+    theta: np.ndarray,
+    weight: np.ndarray,
+    steps: int,
+    exact: bool,
+    first_damping: float,
+    enough: int | None,
+) -> Descended:
+    best, residual = theta.copy(), problem.residual(theta)
+    value = problem.cost(residual, weight)
+    settled = np.zeros(len(theta), bool)
+    damping = np.full(len(theta), float(first_damping))
+    counts = np.broadcast_to(weight * problem.weight, residual.shape)
+    nothing = _NOTHING * counts.sum(axis=1)
     going = np.flatnonzero(np.isfinite(value))
     for _ in range(steps):
         if not len(going):
             break
-        now = best[going]
-        counts = weight[going]
-        step = _step(problem, now, counts, damping[going])
-        trial = np.clip(now + step, problem.low, problem.high)
-        new = problem.objective(trial, counts)
-        old = value[going]
-        better = new < old
-        best[going[better]], value[going[better]] = trial[better], new[better]
-        damping[going] = np.where(better, np.maximum(damping[going] * 0.2, 1e-8), damping[going] * 5.0)
-        settled = np.where(better, old - new <= 1e-12 * old, damping[going] > 1e5)
-        going = going[~settled]
-    return best, value
+        now, old, damped = best[going], value[going], damping[going]
+        step, gain = _step(problem, now, residual[going], counts[going], damped, exact)
+        trial = np.minimum(np.maximum(now + step, problem.low), problem.high)
+        trial_residual = problem.residual(trial)
+        new = problem.cost(trial_residual, weight if len(weight) == 1 else weight[going])
+        # Newton's last steps change the objective by less than its rounding.
+        better = new <= old * (1 + 1e-14) if exact else new < old
+        moved = going[better]
+        best[moved], value[moved], residual[moved] = trial[better], new[better], trial_residual[better]
+        at_rest = (gain <= 1e-13 * old + nothing[going]) & (damped <= 1.0)
+        if exact:
+            done = gain <= 1e-18 * old
+        else:
+            at_rest |= better & (old - new <= 1e-12 * old) & (damped <= 1.0)
+            done = at_rest
+        settled[going[at_rest]] = True
+        as_foretold = np.abs(old - new - gain) < 0.1 * gain
+        change = np.where(better, np.where(as_foretold, 0.2, 0.5), 4.0)
+        damping[going] = np.maximum(damped * change, 1e-8)
+        going = going[~(done | (damped > 1e6))]
+        if enough and done.any() and (settled & same(problem, value, value.min())).sum() >= enough:
+            break
+    return Descended(best, value, settled)
 
 
-def _step(problem: Problem, theta: np.ndarray, weight: np.ndarray, damping: np.ndarray) -> np.ndarray:
-    residual, jacobian = problem.residual(theta), problem.jacobian(theta)
-    size = np.maximum(np.abs(residual), 1e-300)
-    shrink = np.minimum(problem.delta / size, 1.0)
-    gradient = np.einsum("knp,kn->kp", jacobian, weight * shrink * residual)
-    curvature = weight * ((size <= problem.delta) + damping[:, None] * shrink)
-    hessian = np.swapaxes(jacobian, 1, 2) @ (jacobian * curvature[..., None])
+def _step(
+    problem: Descendable,
+    theta: np.ndarray,
+    residual: np.ndarray,
+    counts: np.ndarray,
+    damping: np.ndarray,
+    exact: bool,
+) -> tuple[np.ndarray, np.ndarray]:
+    """The next step (K, p), and how much lower the objective would be in its quadratic model (K,)."""
+    penalty, loss = problem.penalty, problem.loss
+    pull = counts * penalty.slope(residual, loss)
+    stiffness = penalty.curvature(residual, loss) + damping[:, None] * penalty.bound(residual, loss)
+    stiffness = counts * np.maximum(stiffness, 0.0)
+    gradient, hessian, jacobian = problem.normal(theta, pull, stiffness)
+    if exact:
+        hessian = hessian + problem.bend(theta, pull)
     # A coefficient that its bound holds back takes no part in the step.
     held = ((theta <= problem.low) & (gradient > 0)) | ((theta >= problem.high) & (gradient < 0))
-    gradient = np.where(held, 0.0, gradient)
-    hessian = np.where(held[:, :, None] | held[:, None, :], 0.0, hessian)
-    scale = np.sqrt(np.einsum("kpp->kp", hessian))
+    any_held = held.any()
+    if any_held:
+        gradient = np.where(held, 0.0, gradient)
+        hessian = np.where(held[:, :, None] | held[:, None, :], 0.0, hessian)
+    scale = np.sqrt(np.abs(np.einsum("kpp->kp", hessian)))
     scale = np.where(scale > 0, scale, 1.0)
     hessian = hessian / (scale[:, :, None] * scale[:, None, :])
     ridge = 1e-12 + 1e-9 * np.minimum(damping, 1e6)
-    hessian = (
-        hessian + ridge[:, None, None] * np.eye(theta.shape[1]) + held[:, :, None] * np.eye(theta.shape[1])
-    )
+    if exact:
+        sound = np.isfinite(hessian).all(axis=(1, 2))
+        least = np.linalg.eigvalsh(np.where(sound[:, None, None], hessian, 0.0))[:, 0]
+        ridge = ridge + np.maximum(1e-9 - least, 0.0)
+    hessian += ridge[:, None, None] * np.eye(theta.shape[1])
+    if any_held:
+        hessian += held[:, :, None] * np.eye(theta.shape[1])
     sound = np.isfinite(hessian).all(axis=(1, 2)) & np.isfinite(gradient).all(axis=1)
-    hessian[~sound], gradient[~sound] = np.eye(theta.shape[1]), 0.0
-    return -np.linalg.solve(hessian, (gradient / scale)[..., None])[..., 0] / scale
+    if not sound.all():
+        hessian[~sound], gradient[~sound] = np.eye(theta.shape[1]), 0.0
+    step = -np.linalg.solve(hessian, (gradient / scale)[..., None])[..., 0] / scale
+    gain = -0.5 * (gradient * step).sum(axis=1)
+    if jacobian is None or exact or not (damping > 0.01).any():
+        return step, gain
+    # How the residuals bend along the step, and the further step that would undo it.
+    ahead = problem.residual(theta + 0.1 * step) - residual
+    bent = 200.0 * (ahead - 0.1 * (jacobian @ step[..., None])[..., 0])
+    with np.errstate(all="ignore"):
+        right = ((stiffness * bent)[:, None, :] @ jacobian)[:, 0] / scale
+        right = np.where(held | ~np.isfinite(right), 0.0, right)
+        turn = -0.5 * np.linalg.solve(hessian, right[..., None])[..., 0] / scale
+        ratio = np.linalg.norm(turn * scale, axis=1) / np.linalg.norm(step * scale, axis=1)
+        turn = turn * np.minimum(1.0, 0.75 / ratio)[:, None]
+    return step + np.where(np.isfinite(turn), turn, 0.0), gain

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from explorer.laws import Law
 
 
 def checked_points(
-    law: Law, variables: Mapping[str, Any], loss: Any, needed: int
+    law: Law, variables: Mapping[str, Any], loss: Any
 ) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """The law's variables and the loss as float64 arrays of one length.
 
@@ -20,11 +20,10 @@ def checked_points(
         law: says which variables there must be.
         variables: a column for each of them; a single number stands for a whole column of it.
         loss: one loss per point.
-        needed: the smallest number of points that will do.
 
     Raises:
-        BadInput: a column is missing, unknown, of the wrong length or shape or not numeric, a value is not
-            finite or not above zero, or there are too few points.
+        BadInput: a column is missing, unknown, of the wrong length or shape or not numeric, or a value is
+            not finite or not above zero.
     """
     missing = [name for name in law.variables if name not in variables]
     unknown = [name for name in variables if name not in law.variables]
@@ -60,20 +59,93 @@ def checked_points(
                     f"Point {row + 1} of {len(losses)} has {name} = {column[row]:g}{more}, which is {fault}: "
                     "correct the row or leave it out."
                 )
-    if len(losses) < needed:
-        raise BadInput(
-            f"There are {len(losses)} points, but the law {law.name!r} has {needed} coefficients to fit: "
-            f"give at least {needed} points, or hold some coefficients with fixed=."
-        )
     return columns, losses
 
 
-def checked_fixed(law: Law, fixed: Mapping[str, float] | None) -> dict[str, float]:
+def checked_enough(law: Law, weight: np.ndarray, needed: int) -> None:
+    """Nothing, if enough points count.
+
+    Raises:
+        BadInput: fewer than `needed` points have a weight above zero.
+    """
+    counted = int((weight > 0).sum())
+    if counted < needed:
+        kind = "" if counted == len(weight) else " with a weight above zero"
+        raise BadInput(
+            f"There are {counted} points{kind}, but the law {law.name!r} has {needed} coefficients to fit: "
+            f"give at least {needed} points, or hold some coefficients with fixed=."
+        )
+
+
+def checked_weights(weights: Any, count: int) -> np.ndarray:
+    """What each point counts, (count,), float64; ones if None.
+
+    Raises:
+        BadInput: there is not one weight a point, one is negative or not finite, or all are zero.
+    """
+    if weights is None:
+        return np.ones(count)
+    weight = _column("weights", weights)
+    if weight.ndim == 0:
+        weight = np.full(count, float(weight))
+    if len(weight) != count:
+        raise BadInput(f"There are {len(weight)} weights for {count} points: give one weight a point.")
+    bad = ~(np.isfinite(weight) & (weight >= 0))
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise BadInput(
+            f"Point {row + 1} of {count} has weight {weight[row]:g}: give finite weights, zero or above."
+        )
+    if not weight.any():
+        raise BadInput(
+            "All weights are zero, so no point counts: give at least some points a weight above zero."
+        )
+    return weight
+
+
+def checked_groups(
+    law: Law, group: Any, own: Sequence[str], fixed: Mapping[str, float], weight: np.ndarray
+) -> tuple[np.ndarray | None, tuple[str, ...], tuple[str, ...]]:
+    """Each point's group as a code, the groups' names, and the coefficients of which each has its own.
+
+    Raises:
+        BadInput: there is not one label a point, `own` names something unknown or held or nothing, two labels
+            are written alike, or a group has fewer points that count than coefficients of its own.
+    """
+    if group is None:
+        return None, (), ()
+    codes = checked_labels("group", group, len(weight))
+    firsts = np.unique(codes, return_index=True)[1]
+    labels = tuple(str(label) for label in np.asarray(group)[firsts].tolist())
+    if len(set(labels)) < len(labels):
+        raise BadInput("Two groups have names that are written alike: give each group a name of its own.")
+    own = (own,) if isinstance(own, str) else tuple(own)
+    if not own:
+        raise BadInput("own is empty: name the coefficients of which each group has its own, e.g. ('E',).")
+    for name in own:
+        _known(law, name, "own")
+        if name in fixed:
+            raise BadInput(
+                f"own names {name}, which fixed holds for all groups: leave it out of one of them."
+            )
+    points = np.bincount(codes, weight > 0)
+    if (points < len(own)).any():
+        fewest = int(np.argmin(points))
+        raise BadInput(
+            f"Group {labels[fewest]!r} has {int(points[fewest])} points that count, but {len(own)} coefficients of "
+            f"its own ({', '.join(own)}): give it more points, or share some of them."
+        )
+    return codes, labels, tuple(name for name in law.names if name in own)
+
+
+def checked_fixed(
+    law: Law, fixed: Mapping[str, float] | None, limits: Mapping[str, tuple[float, float]]
+) -> dict[str, float]:
     """The coefficients that are held, as floats.
 
     Raises:
-        BadInput: a name is unknown, a value is not finite, a log coefficient is not above zero, or nothing is
-            left to fit.
+        BadInput: a name is unknown, a value is not finite, a log coefficient is not above zero, a value lies
+            outside its limits, or nothing is left to fit.
     """
     held: dict[str, float] = {}
     for name, value in (fixed or {}).items():
@@ -83,6 +155,12 @@ def checked_fixed(law: Law, fixed: Mapping[str, float] | None) -> dict[str, floa
         if not np.isfinite(held[name]) or (log and held[name] <= 0):
             kind = "finite number above zero" if log else "finite number"
             raise BadInput(f"fixed gives {name} = {value}: give a {kind}.")
+        low, high = limits[name]
+        if not low <= held[name] <= high:
+            raise BadInput(
+                f"fixed gives {name} = {held[name]:g}, outside its limits {low:g} and {high:g}: "
+                "give a value between them."
+            )
     if len(held) == len(law.names):
         raise BadInput(f"Every coefficient of the law {law.name!r} is held: leave at least one to fit.")
     return held
@@ -99,7 +177,13 @@ def checked_bounds(
     limits = {c.name: (c.low, c.high) for c in law.coefficients}
     for name, pair in (bounds or {}).items():
         _known(law, name, "bounds")
-        low, high = (_number(end, f"bounds gives {name}") for end in pair)
+        try:
+            low, high = pair
+        except (TypeError, ValueError):
+            raise BadInput(
+                f"bounds gives {name} the limits {pair!r}: give two numbers, the lower first."
+            ) from None
+        low, high = (_number(end, f"bounds gives {name}") for end in (low, high))
         log = law.coefficients[law.names.index(name)].log
         if not low < high or (log and low <= 0):
             kind = "two numbers above zero, the lower first" if log else "two numbers, the lower first"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,21 +10,19 @@ import numpy as np
 
 from explorer.errors import BadInput
 from explorer.fitting.bootstrap import Ensemble, resample
-from explorer.fitting.descent import descend
-from explorer.fitting.hop import hop
 from explorer.fitting.notes import Note, notes_on
-from explorer.fitting.points import checked_bounds, checked_fixed, checked_points
-from explorer.fitting.polish import polish
-from explorer.fitting.problem import Problem
+from explorer.fitting.penalty import Penalty, penalty_of
+from explorer.fitting.points import (
+    checked_bounds,
+    checked_enough,
+    checked_fixed,
+    checked_groups,
+    checked_points,
+    checked_weights,
+)
+from explorer.fitting.problem import Problem, of_group
+from explorer.fitting.search import Certificate, search
 from explorer.laws import Law
-
-# The best starts, and some of the others evenly over their ranking: the best may all lie in one basin.
-_BEST_STARTS, _OTHER_STARTS = 12, 8
-# Widths of the rounds of jumps from the best minimum. On 40 made-up tables of 12 to 80 points with heavy
-# tails the Chinchilla fit missed the lowest minimum known 7 times without jumps, never with these two rounds.
-_HOPS = (1.0, 0.5)
-# Starts are judged and moved on at most this many points; the best are then moved on all of them.
-_STARTING_POINTS = 500
 
 
 @dataclass(frozen=True)
@@ -33,13 +31,18 @@ class Fit:
 
     Args:
         law: the law.
-        coefficients: every coefficient, those held too.
-        objective: the sum of Huber losses of ln L at the optimum.
-        points: how many points were fitted.
-        rms_log_residual: root mean square of ln L_predicted - ln L_measured.
-        delta: the Huber threshold in ln L.
+        coefficients: every coefficient, those held too. In a fit of groups each group's own one is named after
+            it: E[c4].
+        objective: the sum of weighted penalties at the optimum.
+        points: how many points were fitted: those with a weight above zero.
+        rms_log_residual: weighted root mean square of ln L_predicted - ln L_measured.
+        delta: the Huber threshold in ln L, where the penalty has one.
         fixed: the coefficients that were held.
         notes: what a reader should know before trusting the coefficients, the serious first.
+        penalty: what a residual cost.
+        certificate: how the search went, the grounds to believe that this is the lowest minimum.
+        own: coefficients of which each group has its own.
+        groups: the groups' names.
     """
 
     law: Law
@@ -50,12 +53,38 @@ class Fit:
     delta: float
     fixed: dict[str, float]
     notes: tuple[Note, ...]
-    _problem: Problem = field(repr=False, compare=False)
+    penalty: Penalty
+    certificate: Certificate
+    own: tuple[str, ...]
+    groups: tuple[str, ...]
+    _whole: Problem = field(repr=False, compare=False)
     _minima: np.ndarray = field(repr=False, compare=False)  # (m, p): the optimum, then other local minima
 
-    def predict(self, variables: Mapping[str, Any]) -> np.ndarray:
-        """The fitted law's loss at `variables`, in their broadcast shape; BadInput as of `Law.predict`."""
-        return self.law.predict(variables, **self.coefficients)
+    @property
+    def _problem(self) -> Problem:
+        """The objective, for what is worked out for plain sums of Huber losses or squares of ln L."""
+        if not self._whole.plain:
+            raise BadInput(
+                "Profiles and influences are worked out for the penalties huber and log-squares, without weights and "
+                "groups: fit so, or take intervals from resample()."
+            )
+        return self._whole
+
+    def of_group(self, group: str | None = None) -> dict[str, float]:
+        """The law's coefficients as a group has them; all of them, without a name, in a fit without groups.
+
+        Raises:
+            BadInput: `group` is none of the fit's groups.
+        """
+        return of_group(self.coefficients, self.own, self.groups, group)
+
+    def predict(self, variables: Mapping[str, Any], group: str | None = None) -> np.ndarray:
+        """The fitted law's loss at `variables`, in their broadcast shape; for one of the groups, if there are some.
+
+        Raises:
+            BadInput: as of `Law.predict` and `of_group`.
+        """
+        return self.law.predict(variables, **self.of_group(group))
 
     def resample(self, n: int = 200, clusters: Any = None, strata: Any = None, seed: int = 0) -> Ensemble:
         """The law fitted again to `n` bootstrap resamples of the points.
@@ -64,13 +93,14 @@ class Fit:
             n: number of resamples.
             clusters: one label a point; whole clusters are drawn (e.g. all checkpoints of one run, whose
                 errors go together). Single points if None.
-            strata: one label a point; each stratum keeps its number of clusters. One stratum if None.
+            strata: one label a point; each stratum keeps its number of clusters. If None, the fit's groups, as
+                long as no cluster lies in two of them; else one stratum.
             seed: of the draws.
 
         Raises:
             BadInput: `n` is below 1, labels are not one a point, or a cluster lies in two strata.
         """
-        return resample(self._problem, self._minima, n, clusters, strata, seed)
+        return resample(self._whole, self._minima, n, clusters, strata, seed)
 
     def to_json(self) -> dict[str, Any]:
         """Everything but the points, as a dictionary that `json.dumps` accepts."""
@@ -80,8 +110,12 @@ class Fit:
             "objective": self.objective,
             "points": self.points,
             "rms_log_residual": self.rms_log_residual,
+            "penalty": self.penalty.name,
             "delta": self.delta,
             "fixed": dict(self.fixed),
+            "own": list(self.own),
+            "groups": list(self.groups),
+            "certificate": self.certificate.to_json(),
             "notes": [note.to_json() for note in self.notes],
         }
 
@@ -94,45 +128,60 @@ def fit(
     delta: float = 1e-3,
     fixed: Mapping[str, float] | None = None,
     bounds: Mapping[str, tuple[float, float]] | None = None,
+    penalty: str | Penalty = "huber",
+    weights: Any = None,
+    group: Any = None,
+    own: Sequence[str] = ("E",),
 ) -> Fit:
-    """The coefficients that minimise sum_i Huber_delta(ln L_predicted,i - ln L_measured,i).
+    """The coefficients that minimise sum_i weight_i penalty(ln L_predicted,i - ln L_measured,i).
 
-    The recipe of Hoffmann et al. 2022, eq. 3, with another solver: starts from the law's own grid, a batched
-    damped Gauss-Newton descent from the best of them, jumps from the best minimum to those beside it, and
-    BFGS at the end. Repeatable: the jumps are drawn with a fixed seed.
+    By default the objective of Hoffmann et al. 2022, eq. 3, the sum of Huber losses, with another solver:
+    starts from the law's own grid, where what is linear is solved for; a batched damped Gauss-Newton descent
+    from the best of them; jumps from the best minimum, unless the starts agree on it; Newton's method at the
+    end. Repeatable: the jumps are drawn with a fixed seed.
 
     Args:
         law: the law to fit.
         variables: a column (n,) for each variable of the law, above zero; a single number stands for a whole
             column of it.
         loss: measured losses (n,), above zero, in the unit the law is to predict.
-        delta: where the Huber loss turns from square to linear, in ln L. A large one gives least squares.
+        delta: where the Huber loss turns from square to linear, in ln L; of no effect with other penalties.
         fixed: coefficients to hold at a value.
         bounds: (low, high) of coefficients to keep within other limits than the law's own.
+        penalty: what a residual costs: "huber", "log-squares" (least squares of ln L), "squares" (of the loss
+            itself), "quantile" (the median), or an object of `explorer.fitting.penalty`, e.g. Quantile(0.9).
+        weights: what each point counts, (n,), zero or above; each 1 if None. A weight of 2 is a point seen twice.
+        group: one label a point, e.g. the corpus: every group has its own value of the coefficients in `own`
+            and shares all others.
+        own: names of coefficients; without `group` of no effect.
 
     Raises:
-        BadInput: a column, value or name cannot be used, or there are fewer points than coefficients to fit.
+        BadInput: a column, value or name cannot be used, or fewer points count than there are coefficients to fit.
     """
-    held = checked_fixed(law, fixed)
     limits = checked_bounds(law, bounds)
-    columns, losses = checked_points(law, variables, loss, needed=len(law.names) - len(held))
-    if not np.isfinite(delta) or delta <= 0:
-        raise BadInput(f"delta is {delta}: give a finite number above zero, in units of ln(loss).")
-    problem = Problem(law, columns, losses, delta, held, limits)
-    minima = _minima(problem, columns, losses, held, limits)
-    best, objective = polish(problem, minima[0])
-    minima[0] = best
-    residual = problem.residual(best[None])[0]
+    held = checked_fixed(law, fixed, limits)
+    chosen = penalty_of(penalty, delta)
+    columns, losses = checked_points(law, variables, loss)
+    weight = checked_weights(weights, len(losses))
+    codes, labels, owned = checked_groups(law, group, own, held, weight)
+    problem = Problem(law, columns, losses, chosen, held, limits, weight, codes, labels, owned)
+    checked_enough(law, weight, len(problem.free))
+    minima, values, certificate = search(problem)
+    residual = problem.residual(minima[:1])[0]
     return Fit(
         law=law,
-        coefficients={name: float(value) for name, value in problem.coefficients(best).items()},
-        objective=objective,
-        points=len(losses),
-        rms_log_residual=float(np.sqrt(np.mean(residual**2))),
-        delta=delta,
+        coefficients={name: float(value) for name, value in problem.coefficients(minima[0]).items()},
+        objective=float(values[0]),
+        points=int((weight > 0).sum()),
+        rms_log_residual=float(np.sqrt(np.average(residual**2, weights=weight))),
+        delta=float(getattr(chosen, "delta", delta)),
         fixed=held,
-        notes=notes_on(problem, best),
-        _problem=problem,
+        notes=notes_on(problem if weight.all() else problem.part(weight > 0), minima[0]),
+        penalty=chosen,
+        certificate=certificate,
+        own=owned,
+        groups=labels,
+        _whole=problem,
         _minima=minima,
     )
 
@@ -144,61 +193,15 @@ def objective(
     coefficients: Mapping[str, float],
     *,
     delta: float = 1e-3,
+    penalty: str | Penalty = "huber",
+    weights: Any = None,
 ) -> float:
-    """What `fit` minimises, at given coefficients.
+    """What `fit` minimises, at given coefficients, without groups.
 
     Raises:
         BadInput: as `fit`, and if a coefficient of the law is missing or unknown.
     """
-    columns, losses = checked_points(law, variables, loss, needed=1)
-    size = np.abs(np.log(law.predict(columns, **coefficients)) - np.log(losses))
-    return float(np.sum(np.where(size <= delta, 0.5 * size**2, delta * (size - 0.5 * delta))))
-
-
-def _minima(
-    problem: Problem,
-    columns: Mapping[str, np.ndarray],
-    losses: np.ndarray,
-    held: Mapping[str, float],
-    limits: Mapping[str, tuple[float, float]],
-) -> np.ndarray:
-    """Distinct local minima (m, p), the best first, at most three."""
-    law, few = problem.law, problem
-    if len(losses) > _STARTING_POINTS:
-        rows = np.random.default_rng(0).choice(len(losses), _STARTING_POINTS, replace=False)
-        columns = {name: column[rows] for name, column in columns.items()}
-        losses = losses[rows]
-        few = Problem(law, columns, losses, problem.delta, held, limits)
-    if law.starts is not None:
-        starts = few.theta(law.starts(columns, losses, held))
-    else:
-        starts = _scattered(few)
-    order = np.argsort(few.objective(starts))
-    others = order[_BEST_STARTS :: max(1, len(order) // _OTHER_STARTS)]
-    theta, value = descend(few, starts[np.concatenate([order[:_BEST_STARTS], others])])
-    random = np.random.default_rng(0)
-    for width in _HOPS if np.isfinite(value).any() else ():
-        hopped = hop(few, theta[np.argmin(value)], random, width)
-        theta, value = np.concatenate([theta, hopped[0]]), np.concatenate([value, hopped[1]])
-    if few is not problem:
-        theta, value = descend(problem, theta[np.argsort(value)[:8]])
-    if not np.isfinite(value).any():
-        raise BadInput(
-            f"The law {law.name!r} gives no finite loss near these points from any start: "
-            "check the units of the variables, or give bounds."
-        )
-    kept: list[int] = []
-    for k in np.argsort(value):
-        if np.isfinite(value[k]) and all(abs(value[k] - value[j]) > 1e-6 * value[k] for j in kept):
-            kept.append(int(k))
-    return theta[kept[:3]]
-
-
-def _scattered(problem: Problem, count: int = 256) -> np.ndarray:
-    """Starts for a law that brings none: spread evenly over its sliders' ranges, the defaults first."""
-    from scipy.stats import qmc
-
-    ends = {c.name: np.array([c.default, *c.slider]) for c in problem.free}
-    default, low, high = problem.theta(ends)
-    cube = qmc.Sobol(len(low), seed=0).random(count)
-    return np.concatenate([default[None], low + cube * (high - low)])
+    columns, losses = checked_points(law, variables, loss)
+    weight = checked_weights(weights, len(losses))
+    residual = np.log(law.predict(columns, **coefficients)) - np.log(losses)
+    return float(np.sum(weight * penalty_of(penalty, delta).value(residual, losses)))
