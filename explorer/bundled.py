@@ -16,11 +16,15 @@ def bundled(name: str) -> Path:
         BadInput: there is no such file, or the name leads out of the data package.
     """
     if Path(name).name != name:
-        raise BadInput(f"{name!r} is not the name of a bundled file; give a plain name such as 'digits.csv.gz'.")
+        raise BadInput(
+            f"{name!r} is not the name of a bundled file; give a plain name such as 'digits.csv.gz'."
+        )
     for place in PLACES:
         if (place / name).is_file():
             return place / name
-    found = sorted({one.name for place in PLACES if place.is_dir() for one in place.iterdir()} - {"README.md"})
+    found = sorted(
+        {one.name for place in PLACES if place.is_dir() for one in place.iterdir()} - {"README.md"}
+    )
     raise BadInput(
         f"There is no bundled file {name!r}; there is {', '.join(found) or 'none at all: install the package again'}."
     )

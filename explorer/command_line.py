@@ -252,13 +252,18 @@ def _follow(training: Training, quiet: bool) -> None:
 @cli.command()
 def fit(
     file: Annotated[Path, typer.Argument(help="A .csv, .tsv, .parquet or .jsonl table, one row a run.")],
-    law: Annotated[str, typer.Option(help="Name of the law.")] = "chinchilla",
+    law: Annotated[str | None, typer.Option(help="Name of the law. Default: chinchilla.")] = None,
+    formula: Annotated[
+        str | None, typer.Option(help='A law of your own over the columns: "E + A/N^alpha + B/D^beta".')
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Fit a law to a table of runs."""
     from explorer.fitting import fit as fit_law
 
-    chosen, variables, losses = _points(file, law)
+    if law and formula:
+        raise BadInput("Both --law and --formula were given; choose one.")
+    chosen, variables, losses = _points(file, _typed(file, formula) if formula else law or "chinchilla")
     found = fit_law(chosen, variables, losses)
     if as_json:
         _print_json(found.to_json())
@@ -348,17 +353,28 @@ def _fitted(file: Path, laws: list[str]) -> list[Candidate]:
     return found
 
 
-def _points(file: Path, law: str) -> tuple[Law, dict[str, Any], Any]:
+def _typed(file: Path, text: str) -> Law:
+    """The law that a formula over a table's columns states; a likely slip is told on the error stream."""
+    from explorer.laws import Formula
+    from explorer.runs.table import table_names
+
+    formula = Formula(text, table_names(file))
+    for note in formula.notes:
+        print(f"note: {note}", file=sys.stderr)
+    return formula.law()
+
+
+def _points(file: Path, law: str | Law) -> tuple[Law, dict[str, Any], Any]:
     """The law, and its variables and the loss as columns of a table of runs."""
     from explorer.laws import law as find_law
     from explorer.runs.table import read_table
 
-    chosen = find_law(law)
+    chosen = find_law(law) if isinstance(law, str) else law
     columns = read_table(file, chosen.variables)
     missing = [name for name in chosen.variables if name not in columns]
     if missing:
         raise BadInput(
-            f"The law {law} needs the columns {', '.join(chosen.variables)} and loss; "
+            f"The law {chosen.name} needs the columns {', '.join(chosen.variables)} and loss; "
             f"{file.name} lacks {', '.join(missing)}."
         )
     return chosen, {name: columns[name] for name in chosen.variables}, columns["loss"]

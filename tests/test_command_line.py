@@ -146,6 +146,38 @@ def test_fit_prints_the_law(tmp_path):
     assert "row 2, column tokens: 'x' is not a number" in fails("fit", table)
 
 
+def test_fit_takes_a_formula_over_the_columns(tmp_path):
+    rows = ["params,tokens,depth,loss"]
+    for N in (1e6, 4e6, 16e6, 64e6):
+        rows += [f"{N},{D},{N**0.25},{1.7 + 400 / N**0.34 + 410 / D**0.28}" for D in (1e8, 4e8, 16e8, 64e8)]
+    table = tmp_path / "runs.csv"
+    table.write_text("\n".join(rows))
+    code, out, _ = run("fit", table, "--formula", "E + A/N^alpha + B/D^beta", "--json")
+    assert code == 0
+    found = json.loads(out)["coefficients"]
+    assert found["alpha"] == pytest.approx(0.34, abs=1e-3)
+    code, out, _ = run("fit", table, "--formula", "E + A/depth^a + B/tokens^b", "--json")
+    assert code == 0, "columns go by their own names too"
+    assert json.loads(out)["coefficients"]["a"] == pytest.approx(4 * 0.34, abs=1e-2)
+    code, _, said = run("fit", table, "--formula", "E + A/N[1]")
+    assert code == 2
+    sentence, excerpt, caret = said.rstrip().splitlines()
+    assert "(column 8)" in sentence
+    assert excerpt[caret.index("^")] == "["
+    assert "write N if n stands for it" in run("fit", table, "--formula", "E + A/n^alpha")[2]
+    assert "choose one" in fails("fit", table, "--formula", "E + A/N", "--law", "kaplan")
+    code, _, said = run("fit", table, "--formula", "__import__('os').remove('x') + N")
+    assert code == 2
+    assert said.startswith("__import__ cannot be")
+
+
+def test_tables_of_a_run_are_printed(tmp_path):
+    store = tmp_path / "runs.sqlite"
+    code, out, _ = run("train", "mars-gamma", "chains", "--quick", "--store", store)
+    assert code == 0
+    assert "threshold" in out
+
+
 def test_a_quick_training_prints_its_verdict_and_is_kept(tmp_path):
     store = tmp_path / "runs.sqlite"
     code, out, said = run(

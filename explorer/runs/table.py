@@ -21,10 +21,28 @@ NAMES = {
 LARGEST = 256 * 2**20  # bytes; a table of runs is small
 
 
+def table_names(path: Path | str) -> tuple[str, ...]:
+    """What a formula may call the columns of a table: N, D, C, M, U as far as known, and their own names.
+
+    Raises:
+        BadInput: no such file, or not a table.
+    """
+    frame = _frame(Path(path))
+    known = {name for name in NAMES if _column(frame, name) is not None} - {"loss"}
+    if len(known & {"N", "D", "C"}) >= 2:
+        known |= {"N", "D", "C", "M"}
+    own = [str(name) for name in frame.columns if str(name).isidentifier() and name != _column(frame, "loss")]
+    return tuple(dict.fromkeys([*sorted(known), *own]))
+
+
 def read_table(path: Path | str, wanted: Collection[str]) -> dict[str, np.ndarray]:
-    """Read the loss and what is wanted of N, D, C, M and U from a .csv, .tsv, .parquet or .jsonl file.
+    """Read the loss and what is wanted from a .csv, .tsv, .parquet or .jsonl file.
 
     A missing one of N, D and C is computed from the other two by C = 6ND, and M, tokens per parameter, is D/N.
+
+    Args:
+        path: of the file.
+        wanted: N, D, C, M, U, or columns by their own names.
 
     Returns:
         float64 arrays of one length by name.
@@ -37,11 +55,14 @@ def read_table(path: Path | str, wanted: Collection[str]) -> dict[str, np.ndarra
     known: dict[str, np.ndarray] = {}
     # What is missing may be computed from the others; a column that nothing needs may hold anything.
     there = {name for name in NAMES if _column(frame, name) is not None}
+    own = {name for name in wanted if name not in there and name in map(str, frame.columns)}
     needed = {"loss", *wanted} & there
-    if not set(wanted) <= there:
+    if not set(wanted) <= there | own:
         needed |= {"N", "D", "C"} & there
     for name in sorted(needed):
         known[name] = _numbers(path, str(_column(frame, name)), frame[_column(frame, name)])
+    for name in sorted(own):
+        known[name] = _numbers(path, name, frame[name])
     if "loss" not in known:
         raise BadInput(
             f"{path.name} has no loss column. It has: {', '.join(map(str, frame.columns))}. "
