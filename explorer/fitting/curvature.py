@@ -1,6 +1,6 @@
 """The fit around its optimum: how steeply the objective rises, and how far noise moves its lowest place.
 
-A sum of losses rho(r_i) with psi = rho' has its minimum moved by H^-1 sum_i psi_i x_i, where x_i is a row of the
+A sum of penalties rho(r_i) with psi = rho' has its minimum moved by H^-1 sum_i psi_i x_i, where x_i is a row of the
 Jacobian and H = sum_i psi'_i x_i x_i'. A Huber loss with a threshold far below the noise is nearly the absolute
 value: psi' is then not zero only for the few points that the curve passes through. So the mean of psi' is taken from
 the density of the residuals at zero, in the bandwidth of Hall and Sheather (1988), after leaving out as many of the
@@ -25,6 +25,7 @@ from functools import cached_property
 import numpy as np
 
 from explorer.errors import BadInput
+from explorer.fitting.penalty import Huber, Penalty, Quantile
 from explorer.fitting.problem import Problem
 
 # A part of a cluster that the fit takes up entirely tells nothing on its noise.
@@ -48,11 +49,13 @@ class Curvature:
 
     Attributes:
         inner: (p,), whether a coefficient lies between its bounds or is freed; the others are taken as held.
-        jacobian: (n, q) of the inner coefficients.
-        residual, psi: (n,).
-        freedom: n - q.
-        slope: the mean of psi'.
-        weight: (n,), psi' of each point, smoothed.
+        residual: (n,).
+        share: (n,), root of what a point counts: of its weight, and of psi' where the penalty has no kink.
+        jacobian: (n, q) of the inner coefficients, times the share.
+        psi: (n,), such that sum_i psi_i jacobian_i is the gradient.
+        freedom: points that count, less q.
+        slope: the mean of what is left of psi'.
+        weight: (n,), of each point, smoothed: H = sum_i weight_i jacobian_i jacobian_i'.
 
     Raises:
         BadInput: there are no more points than coefficients, so nothing tells the noise.
@@ -65,19 +68,30 @@ class Curvature:
         self.inner = (theta > problem.low) & (theta < problem.high)
         if freed is not None:
             self.inner = self.inner | freed
-        self.jacobian = problem.jacobian(theta[None])[0][:, self.inner]
         self.residual = problem.residual(theta[None])[0]
-        self.psi = np.clip(self.residual, -problem.delta, problem.delta)
-        points, count = self.jacobian.shape
+        slope = problem.penalty.slope(self.residual, problem.loss)
+        self.share = np.sqrt(problem.weight)
+        kink = _kink(problem.penalty)
+        if kink is None:
+            curvature = problem.penalty.curvature(self.residual, problem.loss)
+            self.share = self.share * np.sqrt(np.maximum(curvature, 1e-6 * np.max(np.abs(curvature))))
+        counted = self.share > 0
+        self.jacobian = problem.jacobian(theta[None])[0][:, self.inner] * self.share[:, None]
+        self.psi = np.where(counted, problem.weight * slope / np.where(counted, self.share, 1.0), 0.0)
+        points, count = int(counted.sum()), self.jacobian.shape[1]
         self.freedom = points - count
         if points <= len(theta):
             raise BadInput(
                 f"There are {points} points for {len(theta)} fitted coefficients: nothing is left to tell the noise, "
                 "so give more points, or hold some coefficients with fixed=."
             )
-        self.slope, width = _mean_slope(self.residual, problem.delta, count)
-        kernel = np.maximum(1 - (self.residual / (2 * width)) ** 2, 0.0)
-        self.weight = np.full(points, self.slope) if equal else kernel / np.mean(kernel) * self.slope
+        self.slope, self.weight = 1.0, np.ones(len(counted))
+        if kink is not None:
+            self.slope, width = _mean_slope(self.residual[counted], *kink, count)
+            kernel = np.maximum(1 - (self.residual / (2 * width)) ** 2, 0.0)
+            self.weight = np.full(len(counted), self.slope)
+            if not equal:
+                self.weight = kernel / np.mean(kernel[counted]) * self.slope
 
     @cached_property
     def length(self) -> np.ndarray:
@@ -120,7 +134,7 @@ class Curvature:
 
     def noise(self) -> float:
         """var(psi) / slope of equal noise: the unit of twice the objective."""
-        return min(float(np.sum(self.psi**2)) / self.freedom, self.problem.delta**2) / self.slope
+        return min(float(np.sum(self.psi**2)) / self.freedom, float(np.max(self.psi**2))) / self.slope
 
     def give(self, gradient: np.ndarray) -> np.ndarray:
         """gradient' H^-1 gradient, from (m, p) to (m,): how far a unit of force moves that function."""
@@ -183,15 +197,16 @@ class Curvature:
 
         r_g + ((I - P_gg)^-1 - I) psi_g / slope: for least squares the residual over one minus the leverage.
         """
-        residual = self.residual.copy()
         if clusters is None:
             leverage = np.minimum(np.sum(self.basis**2, axis=1), 1 - _TAKEN_UP)
-            return residual + leverage / (1 - leverage) * self.psi / self.slope
-        for rows in _members(clusters):
-            left, taken, _ = np.linalg.svd(self.basis[rows], full_matrices=False)
-            grown = _grown(taken, -1.0, 1.0) - 1
-            residual[rows] += left @ (grown * (left.T @ self.psi[rows])) / self.slope
-        return residual
+            moved = leverage / (1 - leverage) * self.psi
+        else:
+            moved = np.zeros_like(self.psi)
+            for rows in _members(clusters):
+                left, taken, _ = np.linalg.svd(self.basis[rows], full_matrices=False)
+                moved[rows] = left @ ((_grown(taken, -1.0, 1.0) - 1) * (left.T @ self.psi[rows]))
+        counted = self.share > 0
+        return self.residual + np.where(counted, moved / np.where(counted, self.share, 1.0), 0.0) / self.slope
 
     def _alone(self) -> np.ndarray:
         """basis_i (1 - leverage_i)^-1/2 of every point, (n, q)."""
@@ -214,11 +229,20 @@ def _grown(taken: np.ndarray, power: float, otherwise: float) -> np.ndarray:
     return np.where(rest > _TAKEN_UP, np.maximum(rest, _TAKEN_UP) ** power, otherwise)
 
 
-def _mean_slope(residual: np.ndarray, delta: float, count: int) -> tuple[float, float]:
+def _kink(penalty: Penalty) -> tuple[float, float] | None:
+    """(half width of the part with curvature, curvature summed over it) of a penalty with a kink; else None."""
+    if isinstance(penalty, Huber):
+        return penalty.delta, 2 * penalty.delta
+    if isinstance(penalty, Quantile):
+        return penalty.width, 1.0
+    return None
+
+
+def _mean_slope(residual: np.ndarray, half: float, area: float, count: int) -> tuple[float, float]:
     """(mean of psi', the half width of the window that it is taken from)."""
     size = np.sort(np.abs(residual))[count:]
     # Hall and Sheather's bandwidth for the median at 90 %, in probability on one side.
     bandwidth = min(0.5, 0.62 * 1.645 ** (2 / 3) * len(residual) ** (-1 / 3))
-    width = max(size[max(1, round(2 * bandwidth * len(size))) - 1], delta)
-    share = float(np.mean(size <= width))
-    return min(1.0, share * delta / width), float(width)
+    width = max(size[max(1, round(2 * bandwidth * len(size))) - 1], half)
+    density = float(np.mean(size <= width)) / (2 * width)
+    return min(area / (2 * half), density * area), float(width)

@@ -94,7 +94,7 @@ def identify(result: Fit, clusters: Any = None) -> Identification:
     """
     problem = result._problem
     curvature = Curvature(problem, result._minima[0])
-    codes = None if clusters is None else checked_labels("clusters", clusters, result.points)
+    codes = None if clusters is None else checked_labels("clusters", clusters, len(problem))
     free = [c for c, inner in zip(problem.free, curvature.inner, strict=True) if inner]
     names = [c.name for c in free]
     covariance = curvature.covariance(codes)
@@ -178,7 +178,7 @@ def _advice(
         problem.law,
         columns,
         np.ones(len(places)),
-        problem.delta,
+        problem.penalty,
         problem.fixed,
         {c.name: (c.low, c.high) for c in problem.law.coefficients},
     )

@@ -43,7 +43,7 @@ class Influence:
         """Numbers of the points whose absence moves the coefficients most, the first first."""
         return np.argsort(-self.shift)[:count]
 
-    def movers(self, asked: Asked, count: int = 5) -> Movers:
+    def movers(self, asked: Asked, count: int = 5, group: str | None = None) -> Movers:
         """The few points that together move a number furthest in one direction, and where it goes without them.
 
         Moves of single points add up to first order, so the largest of one sign are the set sought (Broderick,
@@ -52,12 +52,13 @@ class Influence:
         Args:
             asked: as `explorer.fitting.profile.profile`, for one number.
             count: how many points.
+            group: of a fit with groups, the one meant.
 
         Raises:
             BadInput: the target makes no sense, or too few points would be left.
         """
         problem, theta = self.result._problem, self.result._minima[0]
-        target = Target(problem, asked, theta)
+        target = Target(problem, asked, theta, group)
         if target.shape != ():
             raise BadInput("Influence is told of one number at a time: give single values for the variables.")
         row = np.zeros(1, int)
@@ -173,7 +174,7 @@ def _alike(result: Fit, rows: np.ndarray) -> str:
     if {"N", "D"} <= columns.keys():
         looked["D/N"] = looked["D"] - looked["N"]
     looked["loss"] = result._problem.log_loss
-    chosen = np.zeros(result.points, bool)
+    chosen = np.zeros(len(result._problem), bool)
     chosen[rows] = True
     for name in sorted(looked, key=lambda name: name != "D/N"):
         for word, values in (("smallest", looked[name]), ("largest", -looked[name])):

@@ -89,8 +89,8 @@ def notes_at(result: Fit, variables: Mapping[str, Any]) -> tuple[Note, ...]:
     Raises:
         BadInput: the variables are not the law's.
     """
-    result.predict(variables)
-    measured = dict(result._whole.variables)
+    result.law.predict(variables, **result.law.defaults)  # tells what is wrong with them
+    measured = dict(result._problem.variables)
     asked = {name: np.atleast_1d(np.asarray(column, float)) for name, column in variables.items()}
     with suppress(BadInput):  # a law may be written without compute
         measured["the compute"], asked["the compute"] = compute(measured), np.atleast_1d(compute(asked))
@@ -262,7 +262,10 @@ def _optimum_outside(problem: Problem, theta: np.ndarray) -> list[Note]:
         C = compute(problem.variables)
     except BadInput:
         return []
-    coefficients = form({name: value[0] for name, value in problem.coefficients(theta[None]).items()})
+    try:
+        coefficients = form({name: value[0] for name, value in problem.coefficients(theta[None]).items()})
+    except KeyError:  # every group has an optimum of its own
+        return []
     N = problem.variables["N"] if "N" in problem.variables else np.sqrt(C / (6 * problem.variables["M"]))
     with np.errstate(all="ignore"):
         off = np.log(allocation.optimal_parameters(C, **coefficients)) - np.log(N)

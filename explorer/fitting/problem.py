@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from explorer.errors import BadInput
-from explorer.fitting.penalty import Huber, LogSquares, Penalty
+from explorer.fitting.penalty import Huber, Penalty
 from explorer.laws import Coefficient, Law
 
 
@@ -73,21 +73,6 @@ class Problem:
 
     def __len__(self) -> int:
         return len(self.log_loss)
-
-    @property
-    def plain(self) -> bool:
-        """Whether the objective is a sum of Huber losses or squares of ln L, without weights and groups."""
-        unweighted = bool((self.weight == 1).all()) and not self.own
-        return unweighted and isinstance(self.penalty, (Huber, LogSquares))
-
-    @property
-    def delta(self) -> float:
-        """The Huber threshold; least squares of ln L, and what else has none, is taken to have a huge one."""
-        return float(getattr(self.penalty, "delta", 1e6))
-
-    def huber(self, residual: np.ndarray) -> np.ndarray:
-        """The penalty of each residual (..., n), without the weights."""
-        return self.penalty.value(residual, self.loss)
 
     def part(self, rows: np.ndarray) -> Problem:
         """The same problem on some of the points."""

@@ -77,7 +77,12 @@ class ProfileInterval:
 
 
 def profile(
-    result: Fit, asked: Asked, coverage: float = 0.9, clusters: Any = None, equal: bool = False
+    result: Fit,
+    asked: Asked,
+    coverage: float = 0.9,
+    clusters: Any = None,
+    equal: bool = False,
+    group: str | None = None,
 ) -> ProfileInterval:
     """The interval of a number by profile likelihood.
 
@@ -93,6 +98,7 @@ def profile(
         clusters: one label a point where errors go together (all checkpoints of a run).
         equal: whether the noise may be taken to be equal at all points; only without clusters. The interval then
             has more degrees of freedom, and is wrong where some points are noisier than others.
+        group: of a fit with groups, the one whose loss or coefficients are meant.
 
     Raises:
         BadInput: the target or the coverage makes no sense, there are no more points than coefficients, labels are
@@ -100,10 +106,10 @@ def profile(
     """
     from scipy.special import stdtrit
 
-    codes = checked_clusters(clusters, result.points)
+    codes = checked_clusters(clusters, len(result._problem))
     if not 0 < coverage < 1:
         raise BadInput(f"coverage is {coverage}: give a share between 0 and 1, e.g. 0.9.")
-    search = _Search(result, asked, codes, equal)
+    search = _Search(result, asked, codes, equal, group)
     edge = stdtrit(search.freedom, 0.5 + coverage / 2)
     search.climb(edge)
     search.refine(edge)
@@ -147,7 +153,12 @@ def _notes(
 
 
 def profile_rise(
-    result: Fit, asked: Asked, value: Any, clusters: Any = None, equal: bool = False
+    result: Fit,
+    asked: Asked,
+    value: Any,
+    clusters: Any = None,
+    equal: bool = False,
+    group: str | None = None,
 ) -> tuple[Any, Any]:
     """(signed root of the rise in Student units, degrees of freedom) with the target held at `value`.
 
@@ -159,7 +170,7 @@ def profile_rise(
     Raises:
         BadInput: as `profile`.
     """
-    search = _Search(result, asked, checked_clusters(clusters, result.points), equal)
+    search = _Search(result, asked, checked_clusters(clusters, len(result._problem)), equal, group)
     wanted = np.broadcast_to(np.asarray(value, float), search.target.shape).ravel()
     wanted = np.log(wanted) if search.target.log else wanted
     # Past the value by what the spring gives, so that it rests on the value itself.
@@ -191,10 +202,12 @@ def checked_clusters(clusters: Any, points: int) -> np.ndarray | None:
 class _Search:
     """Points of the profile, found in batches; (m, k) for m numbers and k values of each."""
 
-    def __init__(self, result: Fit, asked: Asked, clusters: np.ndarray | None, equal: bool) -> None:
+    def __init__(
+        self, result: Fit, asked: Asked, clusters: np.ndarray | None, equal: bool, group: str | None
+    ) -> None:
         self.problem = result._problem
         self.theta = result._minima[0]
-        self.target = Target(self.problem, asked, self.theta)
+        self.target = Target(self.problem, asked, self.theta, group)
         size = len(self.target)
         self.which = np.arange(size)
         at = np.tile(self.theta, (size, 1))

@@ -57,11 +57,11 @@ def refit(
         theta: starts, (K, p).
         measured: ln L of the points for each row, (K, n); those of the problem if None.
         pull: a spring on a function of the coefficients.
-        weight: how often each point counts, (K, n); once if None.
+        weight: how often each point counts, (K, n), on top of the problem's own weight; once if None.
         steps: iterations at most.
 
     Returns:
-        theta (K, p), and the sum of Huber losses there (K,), without the spring's part.
+        theta (K, p), and the sum of weighted penalties there (K,), without the spring's part.
     """
     best, value = np.array(theta, float), np.empty(len(theta))
     size = max(1, _CELLS // len(problem.log_loss))
@@ -96,8 +96,12 @@ class _Refit:
             going = going[~np.where(better, old - new <= 1e-10 * scale, damping[going] > 1e5)]
         return best, plain
 
-    def counts(self, rows: np.ndarray) -> np.ndarray | float:
-        return 1.0 if self.weight is None else self.weight[rows]
+    def counts(self, rows: np.ndarray) -> np.ndarray:
+        weight = self.problem.weight
+        return weight if self.weight is None else weight * self.weight[rows]
+
+    def losses(self, rows: np.ndarray) -> np.ndarray:
+        return self.problem.loss if self.measured is None else np.exp(self.measured[rows])
 
     def residual(self, theta: np.ndarray, rows: np.ndarray) -> np.ndarray:
         residual = self.problem.residual(theta)
@@ -106,7 +110,8 @@ class _Refit:
     def score(self, theta: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The objective with and without the spring; infinity where it has no value."""
         with np.errstate(all="ignore"):
-            plain = (self.problem.huber(self.residual(theta, rows)) * self.counts(rows)).sum(axis=-1)
+            each = self.problem.penalty.value(self.residual(theta, rows), self.losses(rows))
+            plain = (each * self.counts(rows)).sum(axis=-1)
             total = plain
             if self.pull is not None:
                 off = self.pull.function(theta, rows) - self.pull.value[rows]
@@ -114,13 +119,11 @@ class _Refit:
         return np.where(np.isfinite(total), total, np.inf), plain
 
     def step(self, theta: np.ndarray, rows: np.ndarray, damping: np.ndarray) -> np.ndarray:
-        problem = self.problem
-        residual, jacobian = self.residual(theta, rows), problem.jacobian(theta)
-        size = np.maximum(np.abs(residual), 1e-300)
-        shrink = np.minimum(problem.delta / size, 1.0)
-        counts = self.counts(rows)
-        slope = np.einsum("knp,kn->kp", jacobian, counts * shrink * residual)
-        curvature = counts * ((size <= problem.delta) + damping[:, None] * shrink)
+        problem, penalty, losses = self.problem, self.problem.penalty, self.losses(rows)
+        residual, jacobian, counts = self.residual(theta, rows), problem.jacobian(theta), self.counts(rows)
+        slope = np.einsum("knp,kn->kp", jacobian, counts * penalty.slope(residual, losses))
+        bound = damping[:, None] * penalty.bound(residual, losses)
+        curvature = counts * np.maximum(penalty.curvature(residual, losses) + bound, 0.0)
         hessian = np.swapaxes(jacobian, 1, 2) @ (jacobian * curvature[..., None])
         if self.pull is not None:
             along = gradient(self.pull.function, theta, rows)

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from explorer.errors import BadInput
 from explorer.fitting.bootstrap import Ensemble, resample
 from explorer.fitting.notes import Note, notes_on
 from explorer.fitting.penalty import Penalty, penalty_of
@@ -57,18 +56,8 @@ class Fit:
     certificate: Certificate
     own: tuple[str, ...]
     groups: tuple[str, ...]
-    _whole: Problem = field(repr=False, compare=False)
+    _problem: Problem = field(repr=False, compare=False)
     _minima: np.ndarray = field(repr=False, compare=False)  # (m, p): the optimum, then other local minima
-
-    @property
-    def _problem(self) -> Problem:
-        """The objective, for what is worked out for plain sums of Huber losses or squares of ln L."""
-        if not self._whole.plain:
-            raise BadInput(
-                "Profiles and influences are worked out for the penalties huber and log-squares, without weights and "
-                "groups: fit so, or take intervals from resample()."
-            )
-        return self._whole
 
     def of_group(self, group: str | None = None) -> dict[str, float]:
         """The law's coefficients as a group has them; all of them, without a name, in a fit without groups.
@@ -100,7 +89,7 @@ class Fit:
         Raises:
             BadInput: `n` is below 1, labels are not one a point, or a cluster lies in two strata.
         """
-        return resample(self._whole, self._minima, n, clusters, strata, seed)
+        return resample(self._problem, self._minima, n, clusters, strata, seed)
 
     def to_json(self) -> dict[str, Any]:
         """Everything but the points, as a dictionary that `json.dumps` accepts."""
@@ -181,7 +170,7 @@ def fit(
         certificate=certificate,
         own=owned,
         groups=labels,
-        _whole=problem,
+        _problem=problem,
         _minima=minima,
     )
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from explorer.errors import BadInput
-from explorer.fitting.problem import Problem
+from explorer.fitting.problem import Problem, of_group, own_name
 from explorer.laws import Law, allocation, overtraining
 
 Asked = str | Mapping[str, Any] | Callable[..., Any]
@@ -22,42 +22,61 @@ class Target:
         problem: the fit's.
         asked: a name, variables, or a function called with every coefficient as an array (K,) that returns (K,).
         theta: the optimum (p,); a number above zero there is taken in its logarithm.
+        group: of a fit with groups, the one whose loss or coefficients are meant.
 
     Raises:
-        BadInput: the name is unknown, the variables are not the law's, or the function's result has another shape.
+        BadInput: the name is unknown, the variables are not the law's, the function's result has another shape, or
+            the group is none of the fit's.
     """
 
-    def __init__(self, problem: Problem, asked: Asked, theta: np.ndarray) -> None:
-        self.problem, law = problem, problem.law
+    def __init__(self, problem: Problem, asked: Asked, theta: np.ndarray, group: str | None = None) -> None:
+        self.problem, self.group, law = problem, group, problem.law
         self.shape: tuple[int, ...] = ()
         self.log = True
         self.ends = (-np.inf, np.inf)  # what it can reach at all, on its own scale, as far as known
+        if group is not None:
+            self._coefficients(theta[None])
         if isinstance(asked, str):
-            if asked not in law.names:
-                raise BadInput(
-                    f"The law {law.name!r} has no coefficient {asked!r}: "
-                    f"choose from {', '.join(law.names)}, or give variables or a function."
-                )
-            if asked not in [c.name for c in problem.free]:
-                raise BadInput(f"{asked} was held at a value: an interval needs a fitted coefficient.")
-            self.name = asked
-            self.log = law.coefficients[law.names.index(asked)].log
-            place = [c.name for c in problem.free].index(asked)
+            self.name, place = asked, self._place(asked)
+            self.log = problem.free[place].log
             self.ends = (float(problem.low[place]), float(problem.high[place]))
-            self._raw = lambda theta, which: problem.coefficients(theta)[asked]
+            self._raw = lambda theta, which: problem.coefficients(theta)[problem.free[place].name]
         elif isinstance(asked, Mapping):
             law.predict(asked, **law.defaults)  # tells what is wrong with the variables
+            if problem.own and group is None:
+                of_group({}, problem.own, problem.labels, group)  # tells that there must be one
             columns = np.broadcast_arrays(*(np.asarray(asked[name], float) for name in law.variables))
             self.shape = columns[0].shape
             flat = {name: column.ravel() for name, column in zip(law.variables, columns, strict=True)}
             self.name = "loss"
             self._raw = lambda theta, which: law.function(
-                **{name: column[which] for name, column in flat.items()}, **problem.coefficients(theta)
+                **{name: column[which] for name, column in flat.items()}, **self._coefficients(theta)
             )
         else:
             self.name = getattr(asked, "__name__", "number").strip("<>")
-            self._raw = lambda theta, which: _called(asked, problem.coefficients(theta), len(theta))
+            self._raw = lambda theta, which: _called(asked, self._coefficients(theta), len(theta))
             self.log = bool(self._raw(theta[None], np.zeros(1, int))[0] > 0)
+
+    def _coefficients(self, theta: np.ndarray) -> dict[str, np.ndarray]:
+        found = self.problem.coefficients(theta)
+        if self.group is None:
+            return found
+        return of_group(found, self.problem.own, self.problem.labels, self.group)
+
+    def _place(self, name: str) -> int:
+        """Where a coefficient stands in theta."""
+        problem, law = self.problem, self.problem.law
+        known = [c.name for c in problem.free]
+        if self.group is not None and name in problem.own:
+            name = own_name(name, str(self.group))
+        if name in known:
+            return known.index(name)
+        if name in problem.fixed:
+            raise BadInput(f"{name} was held at a value: an interval needs a fitted coefficient.")
+        raise BadInput(
+            f"The law {law.name!r} has no coefficient {name!r}: "
+            f"choose from {', '.join(known)}, or give variables or a function."
+        )
 
     def __len__(self) -> int:
         return int(np.prod(self.shape, dtype=int))

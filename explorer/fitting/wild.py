@@ -36,11 +36,11 @@ def wild(result: Fit, n: int = 400, clusters: Any = None, seed: int = 0) -> Ense
     if int(n) != n or n < 1:
         raise BadInput(f"n is {n}: give a whole number of refits, at least 1.")
     problem, theta = result._problem, result._minima[0]
-    codes = checked_clusters(clusters, result.points)
+    codes = checked_clusters(clusters, len(problem))
     error = Curvature(problem, theta).left_out(codes)
-    group = np.arange(result.points) if codes is None else codes
+    group = np.arange(len(problem)) if codes is None else codes
     signs = np.random.default_rng(seed).choice([-1.0, 1.0], size=(int(n), group.max() + 1))[:, group]
     curve = problem.log_loss + problem.residual(theta[None])[0]
     # The error is measured minus predicted, so minus the residual; with a random sign that makes no difference.
     found, value = refit(problem, np.tile(theta, (int(n), 1)), measured=curve + signs * error)
-    return Ensemble(problem.law, problem.coefficients(found), value)
+    return Ensemble(problem.law, problem.coefficients(found), value, own=problem.own, groups=problem.labels)

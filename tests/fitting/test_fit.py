@@ -85,7 +85,7 @@ def test_no_start_of_the_grid_leads_lower(seed):
     variables = {"N": 10 ** random.uniform(3, 6, 30), "D": 10 ** random.uniform(5, 8, 30)}
     loss = law("chinchilla").predict(variables, **TINY) * np.exp(0.02 * random.standard_t(3, 30))
     result = fit(law("chinchilla"), variables, loss)
-    problem = result._whole
+    problem = result._problem
     value = descend(problem, problem.theta(law("chinchilla").starts(variables, loss, {}))).value
     assert result.objective <= value.min() * (1 + 1e-6)
 

@@ -151,12 +151,3 @@ def test_a_prediction_of_a_fit_of_groups_needs_a_group():
     plain = fit(law("chinchilla"), *one_corpus())
     with pytest.raises(BadInput, match="the fit has no groups"):
         plain.predict(variables, group="c4")
-
-
-def test_profiles_tell_that_they_take_no_weights_and_groups():
-    from explorer.fitting.profile import profile
-
-    variables, loss = one_corpus()
-    weighted = fit(law("chinchilla"), variables, loss, weights=np.arange(1.0, 21.0))
-    with pytest.raises(BadInput, match="without weights and groups"):
-        profile(weighted, "alpha")

@@ -169,6 +169,79 @@ def test_an_interval_of_240_points_takes_well_under_a_second():
     assert time.process_time() - begin < 0.5
 
 
+def test_a_weight_of_two_is_a_point_seen_twice_by_one_measurement():
+    """The place of the optimum and the leverage are those of two points, the noise is that of one cluster."""
+    variables, loss = ladder(), noisy(ladder())
+    weight = np.where(np.arange(60) % 3 == 0, 2.0, 1.0)
+    twice = np.repeat(np.arange(60), weight.astype(int))
+    for delta in (1e-3, LEAST_SQUARES):
+        weighted = fit(law("chinchilla"), variables, loss, delta=delta, weights=weight)
+        repeated = fit(
+            law("chinchilla"), {k: v[twice] for k, v in variables.items()}, loss[twice], delta=delta
+        )
+        one, other = profile(weighted, "alpha"), profile(repeated, "alpha", clusters=twice)
+        assert one.value == pytest.approx(other.value, rel=1e-6)
+        assert (one.lower, one.upper) == pytest.approx((other.lower, other.upper), rel=0.03)
+
+
+def test_points_without_weight_do_not_count():
+    variables, loss = ladder(), noisy(ladder())
+    weight = np.ones(60)
+    weight[[3, 17, 40]] = 0.0
+    keep = weight > 0
+    spoilt = np.where(keep, loss, 10 * loss)
+    one = profile(fit(law("chinchilla"), variables, spoilt, weights=weight), "beta")
+    other = profile(fit(law("chinchilla"), {k: v[keep] for k, v in variables.items()}, loss[keep]), "beta")
+    assert (one.lower, one.upper, one.freedom) == pytest.approx(
+        (other.lower, other.upper, other.freedom), rel=1e-4
+    )
+
+
+@pytest.mark.parametrize("penalty", ["log-squares", "squares", "quantile"])
+def test_other_penalties_have_intervals_of_about_the_same_width(penalty, result):
+    found = fit(law("chinchilla"), ladder(), noisy(ladder()), penalty=penalty)
+    robust, other = profile(result, "alpha"), profile(found, "alpha")
+    assert other.lower < 0.35 < other.upper
+    assert 0.5 < (other.upper - other.lower) / (robust.upper - robust.lower) < 1.5
+    low, high = wild(found, 100).coefficient_interval("alpha")
+    assert 0.4 < (high - low) / (other.upper - other.lower) < 1.6
+
+
+def test_squares_of_the_loss_are_squares_of_its_logarithm_with_weights():
+    variables, loss = ladder(), noisy(ladder(), sd=1e-4)
+    squares = profile(fit(law("chinchilla"), variables, loss, penalty="squares"), "alpha")
+    logs = profile(fit(law("chinchilla"), variables, loss, penalty="log-squares", weights=loss**2), "alpha")
+    assert (squares.lower, squares.upper) == pytest.approx((logs.lower, logs.upper), rel=1e-4)
+
+
+def test_groups_have_intervals_of_what_is_theirs_and_of_what_they_share():
+    variables = {name: np.tile(column, 2) for name, column in ladder().items()}
+    corpus = np.repeat(["a", "b"], 60)
+    floor = np.where(corpus == "a", 1.2, 0.8)
+    loss = law("chinchilla").predict(variables, **{**TINY, "E": floor})
+    loss = loss * np.exp(0.01 * np.random.default_rng(2).normal(size=120))
+    found = fit(law("chinchilla"), variables, loss, group=corpus)
+    for label, truth in (("a", 1.2), ("b", 0.8)):
+        own = profile(found, "E", group=label)
+        assert own.lower < truth < own.upper
+        assert own.value == found.coefficients[f"E[{label}]"]
+        assert profile(found, f"E[{label}]").lower == own.lower
+        there = profile(found, {"N": 1e7, "D": 1e9}, group=label)
+        assert (
+            there.lower
+            < law("chinchilla").predict({"N": 1e7, "D": 1e9}, **{**TINY, "E": truth})
+            < there.upper
+        )
+    assert profile(found, "alpha").lower < 0.35 < profile(found, "alpha").upper
+    split = profile(found, optimal_parameters(law("chinchilla"), 6e16))
+    assert split.lower < split.value < split.upper
+    assert wild(found, 20).predict({"N": 1e7, "D": 1e9}, group="a").shape == (20,)
+    with pytest.raises(BadInput, match="group is None"):
+        profile(found, {"N": 1e7, "D": 1e9})
+    with pytest.raises(BadInput, match="group is 'c'"):
+        profile(found, "E", group="c")
+
+
 def test_wild_members_spread_as_wide_as_the_profile(result):
     members = wild(result, 400)
     assert len(members) == 400

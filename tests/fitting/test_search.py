@@ -52,8 +52,8 @@ def test_many_more_starts_lead_no_lower(name, n):
             variables["U"] = variables["D"] / 10 ** random.uniform(0, 1.5, n)
     loss = each.predict(variables, **each.defaults) * np.exp(0.01 * random.standard_t(3, n))
     found = fit(each, variables, loss)
-    starts = scattered(found._whole, found._minima[0], random, 40 if each.log_jacobian else 8)
-    reached = descend(found._whole, starts, steps=100).value.min()
+    starts = scattered(found._problem, found._minima[0], random, 40 if each.log_jacobian else 8)
+    reached = descend(found._problem, starts, steps=100).value.min()
     assert found.objective <= reached * (1 + 1e-6) + 1e-18
 
 
@@ -91,7 +91,7 @@ def test_the_fit_does_not_depend_on_the_order_or_the_units_of_the_points():
 
 def test_a_mean_stops_a_usual_solver_where_the_sum_does_not(result):
     """The objective averaged over the points is so flat that BFGS meets its tolerance far from the optimum."""
-    problem = result._whole
+    problem = result._problem
 
     def usual(start, divisor):
         def value(theta):
@@ -112,7 +112,7 @@ def test_no_resample_is_left_in_a_worse_minimum(result):
     ensemble = result.resample(400, seed=5)
     assert ensemble.looks >= 2
     assert ensemble.lowered <= 5e-4
-    problem = result._whole
+    problem = result._problem
     counts = draw_counts(np.arange(240), np.zeros(240, int), 400, np.random.default_rng(5))
     random = np.random.default_rng(9)
     chosen = random.choice(400, 25, replace=False)
