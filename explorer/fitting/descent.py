@@ -12,6 +12,8 @@ from explorer.fitting.penalty import Penalty
 CELLS = 60_000
 # Relative difference up to which two objectives are taken for one minimum.
 SAME = 1e-6
+# Relative gain promised by the next step below which a descent has settled; the step is still made.
+_AT_REST = 1e-9
 # A penalty a point below which the law goes through the points: what differs there is rounding.
 _NOTHING = 1e-22
 
@@ -116,12 +118,11 @@ def _descend(
         better = new <= old * (1 + 1e-14) if exact else new < old
         moved = going[better]
         best[moved], value[moved], residual[moved] = trial[better], new[better], trial_residual[better]
-        at_rest = (gain <= 1e-13 * old + nothing[going]) & (damped <= 1.0)
-        if exact:
-            done = gain <= 1e-18 * old
-        else:
-            at_rest |= better & (old - new <= 1e-12 * old) & (damped <= 1.0)
-            done = at_rest
+        at_rest = gain <= _AT_REST * old + nothing[going]
+        if not exact:
+            at_rest |= better & (old - new <= 0.1 * _AT_REST * old)
+        at_rest &= damped <= 0.1
+        done = gain <= 1e-18 * old if exact else at_rest
         settled[going[at_rest]] = True
         as_foretold = np.abs(old - new - gain) < 0.1 * gain
         change = np.where(better, np.where(as_foretold, 0.2, 0.5), 4.0)

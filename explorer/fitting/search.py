@@ -23,7 +23,7 @@ _WIDTHS, _ROUNDS = (0.5, 1.0, 2.0) * 4, 4
 # Small tables have more minima and cost less: up to so many dozens of starts and jumps, points times dozens at most.
 _MOST_DOZENS, _POINT_DOZENS = 5, 250
 # Points on which all starts of a law are judged, and on which the chosen ones first descend.
-_JUDGED_POINTS, _STARTING_POINTS = 100, 500
+_JUDGED_POINTS, _STARTING_POINTS = 60, 500
 _MOST_MINIMA = 8
 
 

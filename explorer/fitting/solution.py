@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,6 @@ class Fit:
         rms_log_residual: weighted root mean square of ln L_predicted - ln L_measured.
         delta: the Huber threshold in ln L, where the penalty has one.
         fixed: the coefficients that were held.
-        notes: what a reader should know before trusting the coefficients, the serious first.
         penalty: what a residual cost.
         certificate: how the search went, the grounds to believe that this is the lowest minimum.
         own: coefficients of which each group has its own.
@@ -51,13 +51,19 @@ class Fit:
     rms_log_residual: float
     delta: float
     fixed: dict[str, float]
-    notes: tuple[Note, ...]
     penalty: Penalty
     certificate: Certificate
     own: tuple[str, ...]
     groups: tuple[str, ...]
     _problem: Problem = field(repr=False, compare=False)
     _minima: np.ndarray = field(repr=False, compare=False)  # (m, p): the optimum, then other local minima
+
+    @cached_property
+    def notes(self) -> tuple[Note, ...]:
+        """What a reader should know before trusting the coefficients, the serious first."""
+        problem = self._problem
+        counted = problem if problem.weight.all() else problem.part(problem.weight > 0)
+        return notes_on(counted, self._minima[0])
 
     def of_group(self, group: str | None = None) -> dict[str, float]:
         """The law's coefficients as a group has them; all of them, without a name, in a fit without groups.
@@ -165,7 +171,6 @@ def fit(
         rms_log_residual=float(np.sqrt(np.average(residual**2, weights=weight))),
         delta=float(getattr(chosen, "delta", delta)),
         fixed=held,
-        notes=notes_on(problem if weight.all() else problem.part(weight > 0), minima[0]),
         penalty=chosen,
         certificate=certificate,
         own=owned,
