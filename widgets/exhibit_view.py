@@ -17,6 +17,7 @@ from widgets.lesson_card import LessonCard
 from widgets.readouts import ReadoutPanel
 from widgets.sliders import control_for
 from widgets.trial_view import SIDE_BY_SIDE, TrialView
+from widgets.twin_link import TwinLink, make_board, values
 
 HEIGHT = 330  # px
 GROUPS = {"law": "The law", "data": "Size and data", "training": "The live run"}
@@ -78,6 +79,11 @@ class ExhibitView(Viewer):
         self.lesson = LessonCard(exhibit.lesson(), self._take_step)
         self._build_trials(run_id)
         self._layout = self._build()
+        self._board = make_board(exhibit)
+        self._links = {
+            name: TwinLink(exhibit, figure, self.controls, self._board)
+            for name, figure in self.figures.items()
+        }
 
     @property
     def training(self) -> Training | None:
@@ -97,9 +103,15 @@ class ExhibitView(Viewer):
 
     def refresh(self) -> None:
         """Redraw every figure on screen and the numbers, and let the other controls follow."""
+        # What the browser follows by itself is left to it until the slider rests: an answer from here would be late.
+        moving = {name for name, control in self.controls.items() if getattr(control, "dragging", False)}
         for name, place in self._places.items():
-            if place.visible:
+            if place.visible and not (
+                moving and name in self._links and moving <= self._links[name].followed
+            ):
                 self.figures[name].refresh()
+        if not moving:
+            self._board.data = values(self.exhibit)
         if self.trial is not None:
             self.trial.refresh()
         self.readouts.refresh()
@@ -108,9 +120,9 @@ class ExhibitView(Viewer):
         if self.exhibit.presets and self.preset.value != (now := self._preset_now()):
             self.preset.value = now
 
-    def restore(self, values: Mapping[str, Any], trusted: bool = True) -> None:
+    def restore(self, wanted: Mapping[str, Any], trusted: bool = True) -> None:
         """Set sliders from a link, a preset or Python. Raises BadInput and changes nothing if one cannot be used."""
-        self.exhibit.restore(values, trusted)
+        self.exhibit.restore(wanted, trusted)
         self._slider_moved()
 
     def _take_step(self, step: Step) -> None:
@@ -259,8 +271,8 @@ class ExhibitView(Viewer):
     def _preset_now(self) -> str:
         """The published set whose values all stand now."""
         sliders = self.exhibit.sliders()
-        for name, values in self.exhibit.presets.items():
-            if all(sliders[key].same(getattr(self.exhibit, key), value) for key, value in values.items()):
+        for name, preset in self.exhibit.presets.items():
+            if all(sliders[key].same(getattr(self.exhibit, key), value) for key, value in preset.items()):
                 return name
         return NO_PRESET
 

@@ -31,11 +31,15 @@ class QuantitySlider(Viewer):
         exhibit: whose number it is.
         name: the parameter's name, which is also its symbol.
         moved: called with no argument after the exhibit has the new value.
+
+    Attributes:
+        dragging: whether `moved` is called in the middle of a move; it is called once more at its end.
     """
 
     def __init__(self, exhibit: Exhibit, name: str, moved: Callable[[], None], **params: Any) -> None:
         super().__init__(**params)
         self.exhibit, self.name_, self.moved = exhibit, name, moved
+        self.dragging = False
         self.quantity: Any = exhibit.param[name]
         low, high = self.quantity.get_soft_bounds()
         self._log = self.quantity.scale == "log"
@@ -71,6 +75,7 @@ class QuantitySlider(Viewer):
             margin=(0, 4, 0, 4),
         )
         self.slider.param.watch(self._dragged, "value")
+        self.slider.param.watch(self._released, "value_throttled")
         self.field.param.watch(self._typed, "value")
         self._showing = False
 
@@ -98,7 +103,29 @@ class QuantitySlider(Viewer):
         if self._showing:
             return
         self.exhibit.move(**{self.name_: self._value(event.new)})
-        self.moved()
+        self.dragging = True
+        try:
+            self.moved()
+        finally:
+            self.dragging = False
+
+    def _released(self, _: Any) -> None:
+        if not self._showing:
+            self.moved()
+
+    def javascript_value(self) -> str:
+        """`_value` as a JavaScript expression of `count`."""
+        place = f"({self._start!r} + count * {self._step!r})"
+        value = (
+            f"Number(Math.pow(10, {place}).toPrecision(6))"
+            if self._log
+            else f"Number({place}.toPrecision(10))"
+        )
+        if self._zero:
+            value = f"(count < 0.5 ? 0 : {value})"
+        low, high = self.quantity.limits
+        value = f"Math.min(Math.max({value}, {low!r}), {high!r})"
+        return f"Math.round({value})" if self._whole else value
 
     def _typed(self, event: Any) -> None:
         if self._showing:

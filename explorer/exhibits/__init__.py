@@ -15,6 +15,7 @@ from explorer.exhibits.entries import Mixture, Profile
 from explorer.exhibits.figures import Axis, Curve, Readout, Surface, Table
 from explorer.exhibits.quantity import Choice, Count, Quantity
 from explorer.exhibits.registry import Entry, discover, find
+from explorer.exhibits.twin import Twin
 
 __all__ = [
     "AgreementSpec",
@@ -34,6 +35,7 @@ __all__ = [
     "Surface",
     "Table",
     "TrialSpec",
+    "Twin",
     "agreement",
     "discover",
     "figure",

@@ -7,6 +7,8 @@ from typing import Literal
 
 import numpy as np
 
+from explorer.exhibits.twin import Twin
+
 Style = Literal["solid", "dashed", "dotted", "dots", "bars"]
 
 
@@ -37,6 +39,7 @@ class Curve:
         tone: place in [0, 1] on a sequential palette, for ordered families; None takes the next distinct colour.
         names: one text a point, for dots that carry a name and for what stands under bars.
         base: where each bar starts, so that bars can stack; zero by default.
+        twin: the same as a formula of sliders, where there is one.
     """
 
     key: str
@@ -48,6 +51,7 @@ class Curve:
     emphasis: bool = False
     names: tuple[str, ...] = field(default=())
     base: np.ndarray | None = None
+    twin: Twin | None = None
 
 
 @dataclass(frozen=True, eq=False)

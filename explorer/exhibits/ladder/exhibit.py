@@ -21,6 +21,7 @@ from explorer.exhibits import (
     Paper,
     Quantity,
     Readout,
+    Twin,
     agreement,
     figure,
     trial,
@@ -39,6 +40,7 @@ from explorer.laws import allocation, chinchilla, data_constrained, kaplan, over
 from explorer.records import Measured, Prediction
 
 LAW = {"E", "A", "B", "alpha", "beta"}
+CHINCHILLA = "E + A/N^alpha + B/D^beta"
 PARAMETERS = Axis("parameters N", scale="log")
 TOKENS = Axis("training tokens D", scale="log")
 LOSS = Axis("loss", "nats/token")
@@ -142,11 +144,12 @@ class Ladder(Exhibit):
                 y=self.constants.loss(np.asarray(self.N * 10.0**decade), D),
                 tone=(decade + 3) / 4,
                 emphasis=decade == 0,
+                twin=Twin("E + A/(N*k)^alpha + B/x^beta", constants={"k": 10.0**decade}),
             )
             for decade in range(-3, 2)
         ]
-        floor = Curve("E", "E", D[[0, -1]], np.full(2, self.E), style="dotted", tone=0.5)
-        return [*curves, floor, self._here(self.D, self._loss())]
+        floor = Curve("E", "E", D[[0, -1]], np.full(2, self.E), style="dotted", tone=0.5, twin=Twin("E"))
+        return [*curves, floor, self._here(self.D, self._loss(), Twin(CHINCHILLA, x="D"))]
 
     @figure(
         "IsoFLOP valleys",
@@ -273,8 +276,8 @@ class Ladder(Exhibit):
         unique = self.D / self.epochs
         return float(data_constrained.loss(self.N, self.D, unique, *c, self.R_D, self.R_N))
 
-    def _here(self, x: float, y: float) -> Curve:
-        return Curve("here", "(N, D)", np.array([x]), np.array([y]), style="dots", emphasis=True)
+    def _here(self, x: float, y: float, twin: Twin | None = None) -> Curve:
+        return Curve("here", "(N, D)", np.array([x]), np.array([y]), style="dots", emphasis=True, twin=twin)
 
     def readouts(self) -> list[Readout]:
         C = np.asarray(self.C)

@@ -23,6 +23,7 @@ from explorer.exhibits import (
     Readout,
     Surface,
     Table,
+    Twin,
     agreement,
     figure,
     trial,
@@ -151,12 +152,39 @@ class MarsGamma(Exhibit):
     def similarity(self) -> list[Curve]:
         grid = np.linspace(0, 1, 201)
         best = float(law.similarity_optimum(self.L, self._delta))
-        ends = Curve("ends", "", np.array([0.0, 1.0]), np.array([self.L, self._delta]), style="dots")
+        squared = "x^2*delta^2/B_mini + (1 - x)^2*L^2"
+        sim = "L^2/(L^2 + delta^2/B_mini)"
         return [
-            Curve("bound", "δ_γ", grid, law.similarity(grid, self.L, self._delta), emphasis=True),
-            ends,
-            self._dot("best", "γ_sim", best, law.similarity(best, self.L, self._delta)),
-            self._dot("here", "γ", self.gamma, law.similarity(self.gamma, self.L, self._delta)),
+            Curve(
+                "bound",
+                "δ_γ",
+                grid,
+                law.similarity(grid, self.L, self._delta),
+                emphasis=True,
+                twin=Twin(f"sqrt({squared})"),
+            ),
+            Curve(
+                "ends",
+                "",
+                np.array([0.0, 1.0]),
+                np.array([self.L, self._delta]),
+                style="dots",
+                twin=Twin(f"sqrt({squared})"),
+            ),
+            self._dot(
+                "best",
+                "γ_sim",
+                best,
+                law.similarity(best, self.L, self._delta),
+                Twin(f"sqrt({squared})", x=sim),
+            ),
+            self._dot(
+                "here",
+                "γ",
+                self.gamma,
+                law.similarity(self.gamma, self.L, self._delta),
+                Twin(f"sqrt({squared})", x="gamma"),
+            ),
         ]
 
     @figure(
@@ -309,10 +337,10 @@ class MarsGamma(Exhibit):
         return law.surrogate(gamma, self.L, self._delta, self._sigma, self.eps, self.Delta0)
 
     @staticmethod
-    def _dot(key: str, label: str, x: law.Values, y: law.Values) -> Curve:
+    def _dot(key: str, label: str, x: law.Values, y: law.Values, twin: Twin | None = None) -> Curve:
         here = key in ("here", "stable", "unstable")
         at = np.array([float(x)]), np.array([float(y)])
-        return Curve(key, label, *at, style="dots", emphasis=here)
+        return Curve(key, label, *at, style="dots", emphasis=here, twin=twin)
 
     # -- what only a run draws
 
