@@ -208,5 +208,6 @@ def _middle(values: np.ndarray, coverage: float) -> tuple[np.ndarray, np.ndarray
     if not 0 < coverage < 1:
         raise BadInput(f"coverage is {coverage}: give a share between 0 and 1, e.g. 0.9.")
     tail = (1 - coverage) / 2
-    lower, upper = np.quantile(values, [tail, 1 - tail], axis=0)
+    # Of n members the k-th smallest has on average a share k / (n + 1) below it.
+    lower, upper = np.quantile(values, [tail, 1 - tail], axis=0, method="weibull")
     return lower, upper
