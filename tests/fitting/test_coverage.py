@@ -1,6 +1,6 @@
 """Intervals of 90 % hold the truth about as often as they say: a slice of benchmarks/coverage.py with fixed seeds.
 
-Over T tables a share near 0.9 has a standard error of sqrt(0.09 / T): 3 points for 100. The limits are the claim,
+Over T tables a share near 0.9 has a standard error of sqrt(0.09 / T): 1.9 points for 250. The limits are the claim,
 88 to 92 % for independent noise and 86 to 94 % for runs, widened by 2.6 such errors; the benchmark with 1000 tables
 tests the claim itself. The mean over targets has less error, as they are not one number.
 """
@@ -30,7 +30,7 @@ def shares(coverage, name, tables, ways, names, seed=1):
 
 
 NAMES = ("alpha", "N*", "L outside")
-TABLES = 100
+TABLES = 250
 ERROR = 2.6 * np.sqrt(0.09 / TABLES)
 
 
@@ -39,13 +39,13 @@ def test_independent_noise(coverage):
     for share in found.values():
         assert (share >= 0.88 - ERROR).all()
         assert (share <= 0.92 + ERROR).all()
-    assert 0.85 <= np.mean(found["profile"]) <= 0.95
+    assert 0.86 <= np.mean(found["profile"]) <= 0.94
 
 
 def test_runs_share_their_errors(coverage):
     """What points alone say is far too narrow; intervals over runs hold."""
     ways = ["resampled points", "profile, runs", "wild, runs"]
-    tables = 50
+    tables = 80
     error = 2.6 * np.sqrt(0.09 / tables)
     found = shares(coverage, "clustered: 6 sizes x 3 seeds, 6 checkpoints", tables, ways, NAMES)
     for way in ("profile, runs", "wild, runs"):
