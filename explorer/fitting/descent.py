@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
-from explorer.fitting.penalty import Penalty
+from explorer.fitting.problem import Problem
 
 # A batch is cut so that one (K, n) array stays in the cache of a core; larger ones are slower.
 CELLS = 60_000
@@ -14,6 +14,8 @@ CELLS = 60_000
 SAME = 1e-6
 # Relative gain promised by the next step below which a descent has settled; the step is still made.
 _AT_REST = 1e-9
+# Damping below which steps are short enough to be straight.
+_STRAIGHT = 0.01
 # A penalty a point below which the law goes through the points: what differs there is rounding.
 _NOTHING = 1e-22
 
@@ -30,33 +32,13 @@ class Descended(NamedTuple):
     settled: np.ndarray
 
 
-class Descendable(Protocol):
-    """What a descent needs of a problem; arrays as in `Problem`."""
-
-    penalty: Penalty
-    loss: np.ndarray
-    weight: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-
-    def residual(self, theta: np.ndarray) -> np.ndarray: ...
-
-    def cost(self, residual: np.ndarray, weight: np.ndarray | float = 1.0) -> np.ndarray: ...
-
-    def normal(
-        self, theta: np.ndarray, pull: np.ndarray, stiffness: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]: ...
-
-    def bend(self, theta: np.ndarray, pull: np.ndarray) -> np.ndarray: ...
-
-
-def same(problem: Descendable, value: np.ndarray, lowest: float) -> np.ndarray:
+def same(problem: Problem, value: np.ndarray, lowest: np.ndarray | float) -> np.ndarray:
     """Which objectives (K,) are as low as the lowest, as far as a search can tell."""
     return value <= lowest * (1 + SAME) + 100 * _NOTHING * problem.weight.sum()
 
 
 def descend(
-    problem: Descendable,
+    problem: Problem,
     theta: np.ndarray,
     weight: np.ndarray | None = None,
     steps: int = 150,
@@ -90,8 +72,9 @@ def descend(
     return parts[0] if len(parts) == 1 else Descended(*map(np.concatenate, zip(*parts, strict=True)))
 
 
+@np.errstate(all="ignore")  # a step may lead anywhere; the objective turns it down
 def _descend(
-    problem: Descendable,
+    problem: Problem,
     theta: np.ndarray,
     weight: np.ndarray,
     steps: int,
@@ -134,7 +117,7 @@ def _descend(
 
 
 def _step(
-    problem: Descendable,
+    problem: Problem,
     theta: np.ndarray,
     residual: np.ndarray,
     counts: np.ndarray,
@@ -146,40 +129,47 @@ def _step(
     pull = counts * penalty.slope(residual, loss)
     stiffness = penalty.curvature(residual, loss) + damping[:, None] * penalty.bound(residual, loss)
     stiffness = counts * np.maximum(stiffness, 0.0)
-    gradient, hessian, jacobian = problem.normal(theta, pull, stiffness)
+    jacobian = problem.jacobian(theta)
+    gradient = (pull[:, None, :] @ jacobian)[:, 0]
+    hessian = np.swapaxes(jacobian, 1, 2) @ (jacobian * stiffness[..., None])
     if exact:
         hessian = hessian + problem.bend(theta, pull)
     # A coefficient that its bound holds back takes no part in the step.
     held = ((theta <= problem.low) & (gradient > 0)) | ((theta >= problem.high) & (gradient < 0))
-    any_held = held.any()
-    if any_held:
-        gradient = np.where(held, 0.0, gradient)
+    gradient = np.where(held, 0.0, gradient)
+    hessian, scale = _scaled(hessian, held, damping, exact)
+    unsound = ~(np.isfinite(hessian).all(axis=(1, 2)) & np.isfinite(gradient).all(axis=1))
+    if unsound.any():
+        hessian[unsound], gradient[unsound] = np.eye(theta.shape[1]), 0.0
+    step = -np.linalg.solve(hessian, (gradient / scale)[..., None])[..., 0] / scale
+    gain = -0.5 * (gradient * step).sum(axis=1)
+    if exact or not (damping > _STRAIGHT).any():
+        return step, gain
+    # How the residuals bend along the step, and the further step that would undo it.
+    ahead = problem.residual(theta + 0.1 * step) - residual
+    bent = 200.0 * (ahead - 0.1 * (jacobian @ step[..., None])[..., 0])
+    right = ((stiffness * bent)[:, None, :] @ jacobian)[:, 0] / scale
+    right = np.where(held | ~np.isfinite(right), 0.0, right)
+    turn = -0.5 * np.linalg.solve(hessian, right[..., None])[..., 0] / scale
+    ratio = np.linalg.norm(turn * scale, axis=1) / np.linalg.norm(step * scale, axis=1)
+    turn = turn * np.minimum(1.0, 0.75 / ratio)[:, None]
+    return step + np.where(np.isfinite(turn), turn, 0.0), gain
+
+
+def _scaled(
+    hessian: np.ndarray, held: np.ndarray, damping: np.ndarray, exact: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """A Hessian (K, p, p) made safe to solve with, in units (K, p) in which its diagonal is one."""
+    identity = np.eye(hessian.shape[1])
+    if held.any():
         hessian = np.where(held[:, :, None] | held[:, None, :], 0.0, hessian)
     scale = np.sqrt(np.abs(np.einsum("kpp->kp", hessian)))
     scale = np.where(scale > 0, scale, 1.0)
     hessian = hessian / (scale[:, :, None] * scale[:, None, :])
     ridge = 1e-12 + 1e-9 * np.minimum(damping, 1e6)
-    if exact:
+    if exact:  # it may fall in some direction
         sound = np.isfinite(hessian).all(axis=(1, 2))
         least = np.linalg.eigvalsh(np.where(sound[:, None, None], hessian, 0.0))[:, 0]
         ridge = ridge + np.maximum(1e-9 - least, 0.0)
-    hessian += ridge[:, None, None] * np.eye(theta.shape[1])
-    if any_held:
-        hessian += held[:, :, None] * np.eye(theta.shape[1])
-    sound = np.isfinite(hessian).all(axis=(1, 2)) & np.isfinite(gradient).all(axis=1)
-    if not sound.all():
-        hessian[~sound], gradient[~sound] = np.eye(theta.shape[1]), 0.0
-    step = -np.linalg.solve(hessian, (gradient / scale)[..., None])[..., 0] / scale
-    gain = -0.5 * (gradient * step).sum(axis=1)
-    if jacobian is None or exact or not (damping > 0.01).any():
-        return step, gain
-    # How the residuals bend along the step, and the further step that would undo it.
-    ahead = problem.residual(theta + 0.1 * step) - residual
-    bent = 200.0 * (ahead - 0.1 * (jacobian @ step[..., None])[..., 0])
-    with np.errstate(all="ignore"):
-        right = ((stiffness * bent)[:, None, :] @ jacobian)[:, 0] / scale
-        right = np.where(held | ~np.isfinite(right), 0.0, right)
-        turn = -0.5 * np.linalg.solve(hessian, right[..., None])[..., 0] / scale
-        ratio = np.linalg.norm(turn * scale, axis=1) / np.linalg.norm(step * scale, axis=1)
-        turn = turn * np.minimum(1.0, 0.75 / ratio)[:, None]
-    return step + np.where(np.isfinite(turn), turn, 0.0), gain
+    hessian += (ridge[:, None] + held)[:, :, None] * identity
+    return hessian, scale

@@ -141,14 +141,6 @@ class Problem:
         chosen = whole if self.all_columns else whole[..., self.columns]
         return chosen if self.member is None else chosen * self.member
 
-    def normal(
-        self, theta: np.ndarray, pull: np.ndarray, stiffness: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """J' pull (K, p), J' diag(stiffness) J (K, p, p) and J, from theta (K, p) and two arrays (K, n)."""
-        jacobian = self.jacobian(theta)
-        gradient = (pull[:, None, :] @ jacobian)[:, 0]
-        return gradient, np.swapaxes(jacobian, 1, 2) @ (jacobian * stiffness[..., None]), jacobian
-
     def bend(self, theta: np.ndarray, pull: np.ndarray) -> np.ndarray:
         """sum_i pull_i d2 residual_i / d theta2, (K, p, p), by central differences of the Jacobian."""
         count, p = theta.shape

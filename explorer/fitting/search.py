@@ -100,7 +100,13 @@ def search(problem: Problem) -> tuple[np.ndarray, np.ndarray, Certificate]:
             if same(few, lowest, value.min()):
                 break
     if few is not problem:
-        theta, value, settled = descend(problem, theta)
+        # One of all that ended in the same place goes on, on all points.
+        ends = np.array(_distinct(few, value, settled)[:_MOST_MINIMA])
+        alike = np.stack([same(few, value, value[k]) & same(few, value[k], value) for k in ends])
+        place = np.where(alike.any(axis=0), np.argmax(alike, axis=0), -1)
+        found = descend(problem, theta[ends], damping=0.1)
+        theta, settled = found.theta[place], found.settled[place] & (place >= 0)
+        value = np.where(place >= 0, found.value[place], np.inf)
     kept = _distinct(problem, value, settled)[:_MOST_MINIMA]
     minima, polished, at_rest = descend(problem, theta[kept], steps=12, exact=True, damping=1e-4)
     order = np.argsort(polished)

@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 
 from explorer.fitting import fit, objective
+from explorer.fitting.bootstrap import draw_counts
+from explorer.fitting.descent import descend
+from explorer.fitting.hop import jump, spread_at
 from explorer.laws import allocation, law, published
 
 
@@ -32,6 +35,28 @@ def test_five_outliers_move_the_token_exponent(table):
     expected = {"E": 1.891338, "A": 495.726, "B": 12845.6, "alpha": 0.349313, "beta": 0.453049}
     for name, value in expected.items():
         assert result.coefficients[name] == pytest.approx(value, rel=3e-6), name
+
+
+@pytest.mark.parametrize("skip", [5, 0])
+def test_no_resample_of_the_chinchilla_points_is_left_behind(table, skip):
+    """The points with the five outliers have resamples with several minima, the others hardly any."""
+    result = fit(law("chinchilla"), *epoch_points(table, skip))
+    assert result.certificate.reached >= 4
+    assert result.certificate.next is None
+    ensemble = result.resample(600)
+    assert ensemble.lowered <= 0.01
+    problem, points = result._problem, result.points
+    counts = draw_counts(np.arange(points), np.zeros(points, int), 600, np.random.default_rng(0))
+    random = np.random.default_rng(1)
+    chosen = random.choice(600, 20, replace=False)
+    starts = problem.theta(problem.law.starts(problem.variables, problem.loss, {}))
+    starts = starts[np.argsort(problem.objective(starts))[:40:4]]
+    best, width = np.tile(result._minima[:1], (20, 1)), np.resize([1.0, 2.0], 20)
+    around = jump(problem, best, spread_at(problem, best[0]), width, random)
+    starts = np.concatenate([starts, around])
+    many = np.repeat(counts[chosen], len(starts), axis=0)
+    reached = descend(problem, np.tile(starts, (20, 1)), many).value.reshape(20, -1).min(axis=1)
+    assert (ensemble.objective[chosen] <= reached * (1 + 1e-6)).all()
 
 
 def test_a_free_outer_exponent_never_fits_worse(table):

@@ -78,6 +78,20 @@ def test_the_certificate_tells_of_other_minima():
     assert "the next minimum found is higher by" in str(told)
 
 
+def test_a_large_table_is_fitted_on_all_its_points():
+    variables, loss = isoflop(5000)
+    whole = fit(law("chinchilla"), variables, loss)
+    around = jump(
+        whole._problem,
+        np.tile(whole._minima[:1], (3, 1)),
+        spread_at(whole._problem, whole._minima[0]),
+        np.ones(3),
+        np.random.default_rng(0),
+    )
+    assert descend(whole._problem, around).value == pytest.approx(np.full(3, whole.objective), rel=1e-9)
+    assert whole.certificate.reached >= 4
+
+
 def test_the_fit_does_not_depend_on_the_order_or_the_units_of_the_points():
     variables, loss = isoflop(80, seed=3)
     plain = fit(law("chinchilla"), variables, loss)
