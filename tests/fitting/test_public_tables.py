@@ -8,7 +8,7 @@ import csv
 import numpy as np
 import pytest
 
-from explorer.fitting import fit
+from explorer.fitting import fit, profile
 from explorer.laws import Coefficient, Law, law, published
 
 LEAST_SQUARES = 1e3
@@ -208,6 +208,22 @@ def test_over_training_predicts_models_three_times_as_large(read, corpus, larges
     assert error[N > 5e9].max() < largest
     assert error[(N > 5e8) & (N < 5e9)].max() < rest
     assert len(error[~small]) == 3
+
+
+def test_repetition_constants_are_open_without_the_most_repeated_runs(read):
+    """With fewer than 60 epochs only, R_D runs away; the profile says so."""
+    table = read("data_constrained/datablations_c4.csv")
+    rows = (table["in_published_fit"] == 1) & (table["epochs"] < 60)
+    variables = {
+        name: table[key][rows] for name, key in (("N", "params"), ("D", "tokens"), ("U", "unique_tokens"))
+    }
+    constants = published.DATA_CONSTRAINED["muennighoff-c4"].coefficients
+    base = {name: constants[name] for name in ("E", "A", "B", "alpha", "beta")}
+    found = fit(law("data-constrained"), variables, table["loss"][rows], fixed=base)
+    assert found.coefficients["R_D"] > 100
+    interval = profile(found, "R_D")
+    assert interval.open_above
+    assert interval.lower < constants["R_D"]
 
 
 def test_porian_exponents(read):
