@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 from typing import Literal
 
@@ -42,6 +43,15 @@ class Agreement(msgspec.Struct, frozen=True):
     coverage: float = 0.9
     sense: Literal["below", "above"] = "below"
     seeds_needed: int | None = None
+
+
+def in_short(agreements: Sequence[Agreement]) -> str:
+    """All verdicts of a run in a few words: "agrees", or "3 agrees, 1 disagrees". Empty for none."""
+    counts = Counter(one.verdict for one in agreements)
+    if len(counts) == 1:
+        return next(iter(counts))
+    order = ("agrees", "disagrees", "too noisy to say")
+    return ", ".join(f"{counts[verdict]} {verdict}" for verdict in order if counts[verdict])
 
 
 class Paired(msgspec.Struct, frozen=True):

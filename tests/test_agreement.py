@@ -8,7 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from explorer.agreement import judge, paired_difference, pooled_seed_sd, rms_interval, seeds_to_decide
+from explorer.agreement import (
+    Agreement,
+    in_short,
+    judge,
+    paired_difference,
+    pooled_seed_sd,
+    rms_interval,
+    seeds_to_decide,
+)
 
 FLOATS = st.floats(-1e6, 1e6)
 
@@ -112,3 +120,12 @@ def test_no_number_of_seeds_is_said_where_none_is_known():
     assert seeds_to_decide(0.1, 0.2, None, 3) is None
     assert seeds_to_decide(0.1, 0.2, (0.0, math.inf), 3) is None
     assert seeds_to_decide(0.1, 0.2, (0.0, 0.3), 1) is None
+
+
+def test_verdicts_in_short():
+    def verdicts(*names):
+        return [Agreement("n", "c", 1.0, 1.0, None, name, 3, 3) for name in names]
+
+    assert in_short([]) == ""
+    assert in_short(verdicts("agrees", "agrees")) == "agrees"
+    assert in_short(verdicts("disagrees", "agrees", "agrees")) == "2 agrees, 1 disagrees"

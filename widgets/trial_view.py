@@ -11,6 +11,7 @@ import panel as pn
 import panel_material_ui as pmui
 from panel.viewable import Viewer
 
+from explorer.agreement import in_short
 from explorer.errors import ExplorerError
 from explorer.exhibits import Exhibit, FigureSpec, TrialSpec
 from explorer.lab import Lab, Training
@@ -135,8 +136,7 @@ class TrialView(Viewer):
         runs = self.lab.store.runs(exhibit=self.exhibit.slug, trial=self.spec.name, limit=RUNS_LISTED)
         names = {}
         for run in runs:
-            verdicts = [one.verdict for one in self.lab.store.agreements(run.id)]
-            names[run_name(run, verdicts[0] if verdicts else "")] = run.id
+            names[run_name(run, in_short(self.lab.store.agreements(run.id)))] = run.id
         first = chosen or (runs[0].id if runs else None)
         self.bar.list_runs(names, first if first in names.values() else None)
         if show and first is not None:

@@ -7,6 +7,7 @@ from html import escape
 import panel as pn
 import panel_material_ui as pmui
 
+from explorer.agreement import in_short
 from explorer.app.frame import frame
 from explorer.exhibits import Entry, discover
 from explorer.lab import Lab
@@ -32,8 +33,7 @@ def state_of(entry: Entry, lab: Lab) -> str:
     if entry.cls is None:
         return ""
     for run in lab.store.runs(exhibit=entry.slug, limit=1):
-        verdicts = lab.store.agreements(run.id)
-        return f"Latest run: {verdicts[0].verdict if verdicts else run.state}"
+        return f"Latest run: {in_short(lab.store.agreements(run.id)) or run.state}"
     return "Never run here"
 
 
