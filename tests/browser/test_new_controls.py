@@ -304,15 +304,21 @@ def test_the_browser_is_not_believed(visit, served, caplog):
     mine = (
         "() => { for (const d of Bokeh.documents) for (const m of d._all_models.values()) if (m.data?.face) "
     )
-    for value in (
+    answered = (
+        "(k) => Bokeh.documents.some(d => [...d._all_models.values()]"
+        ".some(m => m.data?.face?.answer?.[0] === 'x' && m.data.face.answer[1] === k))"
+    )
+    forged = (
         "[1e9, 0, 0, 0, 0, 0]",
         "[0.1]",
         "'x'",
         "null",
         "[NaN, 0, 0, 0, 0, 0]",
         "['a', 0, 0, 0, 0, 0]",
-    ):
-        page.evaluate(f"{mine} m.data.said = {{who: 'x', count: Math.random(), value: {value}}} }}")
+    )
+    for count, value in enumerate(forged, 1):
+        page.evaluate(f"{mine} m.data.said = {{who: 'x', count: {count}, value: {value}}} }}")
+        page.wait_for_function(answered, arg=count)
         page.get_by_role("alert").wait_for()
         assert served.editor.value == (0.1, 0.2, 0.3, 0.4, 0.5, 0.3)
         assert shown(page)[0] == 0.1
