@@ -50,7 +50,7 @@ def in_short(agreements: Sequence[Agreement]) -> str:
     counts = Counter(one.verdict for one in agreements)
     if len(counts) == 1:
         return next(iter(counts))
-    order = ("agrees", "disagrees", "too noisy to say")
+    order: tuple[Verdict, ...] = ("agrees", "disagrees", "too noisy to say")
     return ", ".join(f"{counts[verdict]} {verdict}" for verdict in order if counts[verdict])
 
 

@@ -15,6 +15,7 @@ import typer
 
 from explorer.errors import BadInput, ExplorerError, StoreError
 from explorer.log import keep_log
+from explorer.numbers import read_number
 
 if TYPE_CHECKING:
     from explorer.exhibits import Table
@@ -73,12 +74,12 @@ def _plain(value: Any) -> Any:
     return clean(msgspec.to_builtins(value, enc_hook=lambda array: array.tolist()))
 
 
-def _settings(pairs: list[str] | None) -> dict[str, str]:
+def _settings(pairs: list[str] | None, option: str = "--set") -> dict[str, str]:
     values = {}
     for pair in pairs or []:
         name, equals, value = pair.partition("=")
         if not equals or not name.strip():
-            raise BadInput(f"--set {pair!r} was given; it takes NAME=VALUE, for example --set N=70B.")
+            raise BadInput(f"{option} {pair!r} was given; it takes NAME=VALUE, for example {option} N=70B.")
         values[name.strip()] = value.strip()
     return values
 
@@ -256,26 +257,65 @@ def fit(
     formula: Annotated[
         str | None, typer.Option(help='A law of your own over the columns: "E + A/N^alpha + B/D^beta".')
     ] = None,
+    fix: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="Hold a coefficient; may be repeated.")
+    ] = None,
+    penalty: Annotated[
+        str, typer.Option(help="huber (of ln L), log-squares, squares, or quantile (the median).")
+    ] = "huber",
+    against: Annotated[
+        list[str] | None,
+        typer.Option(help="Another law to compare on the largest budgets, held out; may be repeated."),
+    ] = None,
+    resamples: Annotated[int, typer.Option(min=1, help="Bootstrap resamples behind the intervals.")] = 400,
     as_json: AsJson = False,
 ) -> None:
-    """Fit a law to a table of runs."""
+    """Fit a law to a table of runs: coefficients, intervals, what they hang on, and how laws compare."""
+    from explorer.fitting import compare, identify
     from explorer.fitting import fit as fit_law
+    from explorer.runs.table import read_table
 
     if law and formula:
         raise BadInput("Both --law and --formula were given; choose one.")
     chosen, variables, losses = _points(file, _typed(file, formula) if formula else law or "chinchilla")
-    found = fit_law(chosen, variables, losses)
+    held = {name: read_number(value) for name, value in _settings(fix, "--fix").items()}
+    found = fit_law(chosen, variables, losses, fixed=held, penalty=penalty)
+    spread = found.resample(resamples)
+    intervals = {name: spread.coefficient_interval(name) for name in found.coefficients if name not in held}
+    known = identify(found)
+    contest = None
+    if against:
+        rivals = [_points(file, name)[0] for name in against]
+        contest = compare([chosen, *rivals], read_table(file, ("N", "D", "C", "M")), losses)
     if as_json:
-        _print_json(found.to_json())
+        _print_json(
+            {
+                **found.to_json(),
+                "intervals": intervals,
+                "identification": known.to_json(),
+                "comparison": contest.to_json() if contest else None,
+            }
+        )
         return
     print(chosen.title)
     for name, value in found.coefficients.items():
-        print(f"{name:8} {value:.7g}")
+        low, high = intervals.get(name, (math.nan, math.nan))
+        between = (
+            f"held by --fix {name}"
+            if name in held
+            else f"90 % of {resamples} resamples: {low:.4g} to {high:.4g}"
+        )
+        print(f"{name:8} {value:<12.7g} {between}")
     print(
         f"objective {found.objective:.7g} over {found.points} points, rms of ln L {found.rms_log_residual:.4g}"
     )
+    print(found.certificate)
     for note in found.notes:
-        print(f"note: {note}")
+        print(f"{note.severity}: {note}")
+    for sentence in (*known.sentences, *(advice.sentence for advice in known.advice[:1])):
+        print(sentence)
+    for sentence in contest.sentences if contest else ():
+        print(sentence)
 
 
 @cli.command()

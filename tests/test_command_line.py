@@ -1,7 +1,9 @@
 """The command line as a person uses it: a process, its output, its exit status."""
 
 import json
+import math
 import os
+import random
 import socket
 import sqlite3
 import subprocess
@@ -169,6 +171,28 @@ def test_fit_takes_a_formula_over_the_columns(tmp_path):
     code, _, said = run("fit", table, "--formula", "__import__('os').remove('x') + N")
     assert code == 2
     assert said.startswith("__import__ cannot be")
+
+
+def test_fit_tells_how_sure_it_is_and_how_laws_compare(tmp_path):
+    dice = random.Random(0)
+    rows = ["params,tokens,loss"]
+    for N in (1e6, 2e6, 4e6, 8e6, 16e6, 32e6, 64e6):
+        for D in (1e8, 4e8, 16e8, 64e8):
+            rows.append(f"{N},{D},{(1.7 + 400 / N**0.34 + 410 / D**0.28) * math.exp(dice.gauss(0, 0.003))}")
+    table = tmp_path / "runs.csv"
+    table.write_text("\n".join(rows))
+    code, out, said = run("fit", table, "--against", "kaplan", "--fix", "alpha=0.34", "--json")
+    assert code == 0, said
+    told = json.loads(out)
+    assert told["coefficients"]["alpha"] == 0.34
+    low, high = told["intervals"]["beta"]
+    assert low < told["coefficients"]["beta"] < high
+    assert {score["name"] for score in told["comparison"]["scores"]} == {"chinchilla", "kaplan"}
+    code, out, _ = run("fit", table, "--against", "kaplan", "--fix", "alpha=0.34")
+    assert "held by --fix alpha" in out
+    assert "starts reached the optimum" in out
+    assert "no coefficient of the law" in fails("fit", table, "--fix", "gamma=1")
+    assert "choose from huber" in fails("fit", table, "--penalty", "median")
 
 
 def test_tables_of_a_run_are_printed(tmp_path):
