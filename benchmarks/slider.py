@@ -163,7 +163,6 @@ def main() -> None:
             "ours": ours,
             "dynamicmap": dynamic_map,
             "ladder": lambda: pages(lab)["ladder"](),
-            "dropout": lambda: pages(lab)["dropout-universality"](),
         },
         port=0,
         address="localhost",
@@ -181,7 +180,6 @@ def main() -> None:
             slow, slow_paints = press(page, url + "dynamicmap", steps)
             quick, quick_paints = press(page, url + "ours", steps)
             whole, whole_paints = press(page, url + "ladder", steps, "loss_curves-curves")
-            dropout, dropout_paints = press(page, url + "dropout", steps, "cobweb-curves")
             training = lab.train(lab.load("ladder"), size="default")
             while training.run.points == 0:
                 time.sleep(0.1)
@@ -191,7 +189,6 @@ def main() -> None:
             report("HoloViews DynamicMap", slow, slow_paints)
             report("one source replaced whole", quick, quick_paints, float(np.median(slow)))
             report("the ladder's page, followed in the browser", whole, whole_paints)
-            report("the page of dropout, eight figures", dropout, dropout_paints)
             report("one source, while a trial trains", busy, busy_paints, float(np.median(slow)))
             if not still:
                 print("(the trial ended before the last step)")
