@@ -87,7 +87,11 @@ def profile(
     """The interval of a number by profile likelihood.
 
     The law is fitted again with the number drawn to one value after another; the interval holds the values whose
-    best fit is not worse than the optimum by more than noise explains (see `explorer.fitting.curvature`).
+    best fit is not worse than the optimum by more than noise explains (see `explorer.fitting.curvature`). Over 1000
+    made-up tables of each kind, intervals of 90 % held the truth in 90 to 91 % of tables of 120 points, in 92 to
+    95 % of smaller ones, in 88 to 92 % with uneven noise, and in 91 to 93 % over runs that share errors, where those
+    over single points held most numbers in 68 to 82 %. A law that is slightly wrong keeps no promise: 78 to 91 %
+    (benchmarks/coverage.py).
 
     Args:
         result: what `fit` found.
